@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// callees.c: sorts calls by the callee's name, and gives their results' shapes.
+// callees.c: classifies calls by the callee's name, and gives their results'
+// shapes.
 #include "compiler/vectorize/analysis/callees.h"
 
 #include <stddef.h>
@@ -51,7 +52,7 @@ static const known_callee mettle_callees[] = {
     {"mettle.parameter", LANES_CALLEE_PARAMETER},
     {MTLC_CALLED_PREFIX, LANES_CALLEE_CALLED},
     {"mettle.pairs.", LANES_CALLEE_ELEMENTWISE},
-    {"mettle.texel.", LANES_CALLEE_OTHER},  // with a body
+    {"mettle.texel.", LANES_CALLEE_OTHER},  // a function with a body
     {"mettle.", LANES_CALLEE_UNKNOWN},
 };
 
@@ -112,7 +113,7 @@ static const char *const elementwise[] = {
     "umul.with.overflow",
 };
 
-// Compares the name between "llvm." and the types with a list's entry.
+// Compares the part of a name between "llvm." and its types with a list.
 static bool is_elementwise(const char *name) {
   name += strlen("llvm.");
   for (size_t i = 0; i < sizeof elementwise / sizeof *elementwise; i++) {
@@ -217,8 +218,8 @@ lanes_collective lanes_collective_of(LLVMValueRef call) {
 
 // --- Shapes ------------------------------------------------------------------
 
-// Neighbouring threads that stand in a row of the threadgroup: the sizes are
-// those of the largest grid and threadgroup that the entry code lets in.
+// Returns the shape of a thread's index along a row of the threadgroup. Its
+// range is that of the largest grid and threadgroup that the entry code admits.
 static lanes_shape along_row(const lanes_values *values, uint8_t align,
                              uint8_t bits) {
   if (values->row == 1) {
@@ -318,8 +319,9 @@ static lanes_shape shape_of_elementwise(uint8_t lanes,
   return result;
 }
 
-// A rising run of which a part may be cut off, as indices at an edge are, is
-// one if none of it is, which is to be asked (wrap_checks.c).
+// Returns the shape of a minimum or maximum of a consecutive index, as code
+// clamps it at an edge. It stays consecutive if no lane is clamped, which
+// wrap_checks.c tests at run time.
 static lanes_shape shape_of_limited(lanes_limit limit,
                                     const lanes_shape operands[2]) {
   enum { WIDTH = 32, MOST_STRIDE = 4096 };
@@ -329,7 +331,7 @@ static lanes_shape shape_of_limited(lanes_limit limit,
       !lanes_is_uniform(bound)) {
     return shape_of_elementwise(run.lanes, operands, 2);
   }
-  // Signed numbers that are known not to be negative are below 2^31.
+  // A signed number that is known not to be negative is below 2^31.
   const uint8_t run_bits = run.bits < WIDTH ? run.bits : WIDTH;
   const uint8_t bound_bits = bound.bits < WIDTH ? bound.bits : WIDTH;
   const bool either = run_bits < WIDTH || bound_bits < WIDTH;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// components.h: the components of a type.
+// components.h: the components of a type: a vector's elements, a structure's
+// fields.
 #ifndef MTLC_COMPONENTS_H
 #define MTLC_COMPONENTS_H
 

@@ -8,11 +8,10 @@
 
 #include "compiler/ir/kernel/kernel.h"
 
-// True if an address is one of threadgroup memory, for sure.
+// True if an address is known to be in threadgroup memory.
 bool lanes_is_in_threadgroup(const mtlc_kernel *kernel,
                              LLVMValueRef address);
-// True if what is loaded behind an instruction may differ from what was
-// there before it.
+// True if an instruction may change what a later load reads.
 bool lanes_may_write(LLVMValueRef instruction);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "compiler/vectorize/base/tables.h"
 
-// What is known before the order is: blocks by reverse post-order.
+// The graph before nodes have an order: blocks in reverse post-order.
 typedef struct draft {
   mtli_arena *arena;
   LLVMBasicBlockRef *blocks;  // [block_count]
@@ -189,7 +189,7 @@ static void add_once(mtli_arena *arena, lanes_list *list, uint32_t item) {
   lanes_list_add(arena, list, item);
 }
 
-// Every loop that an edge leaves lists the edge's target as its exit.
+// Lists an edge's target as an exit of every loop that the edge leaves.
 static void add_latch_exits(draft *d, lanes_node *nodes, uint32_t from,
                             uint32_t to) {
   for (uint32_t loop = d->loop[from]; loop != LANES_NONE;
@@ -260,8 +260,8 @@ static uint32_t *count_ways_in(mtli_arena *arena, const lanes_node *nodes,
   return ways;
 }
 
-// Kahn's algorithm. Returns how many nodes were placed: all, unless there is a
-// circle.
+// Sorts topologically by Kahn's algorithm. Returns how many nodes were placed:
+// fewer than all if there is a cycle.
 static uint32_t order_somehow(mtli_arena *arena, const lanes_node *nodes,
                               uint32_t count, uint32_t *out_order) {
   uint32_t *missing = count_ways_in(arena, nodes, count);
@@ -278,15 +278,15 @@ static uint32_t order_somehow(mtli_arena *arena, const lanes_node *nodes,
       }
     }
   }
-  // The exit of a function that never returns has no way in.
+  // The exit of a function that never returns has no predecessor.
   if (placed == count - 1 && missing[count - 1] == 0) {
     out_order[placed++] = count - 1;
   }
   return placed;
 }
 
-// Immediate dominators, by places in an order; LANES_NONE for what has no way
-// in.
+// Returns immediate dominators, as positions in an order; LANES_NONE for nodes
+// without a predecessor.
 static uint32_t *dominators_in(mtli_arena *arena, const lanes_node *nodes,
                                uint32_t count, const uint32_t *order,
                                const uint32_t *place) {
@@ -301,9 +301,9 @@ static uint32_t *dominators_in(mtli_arena *arena, const lanes_node *nodes,
   return dominator;
 }
 
-// The order in which what a node dominates stands right behind it, all of it:
-// what may come next is kept with its dominator, and taken once all that
-// stands below the latter's other children is placed. Sets the dominators.
+// Orders the nodes so that all nodes that one dominates stand right after it. A
+// node that may come next is kept with its dominator, and taken once everything
+// below the dominator's earlier children is placed. Sets the dominators.
 static uint32_t order_nodes(mtli_arena *arena, lanes_node *nodes,
                             uint32_t count, uint32_t *out_order) {
   uint32_t *first = lanes_allocate(arena, count, sizeof *first);
@@ -322,7 +322,7 @@ static uint32_t order_nodes(mtli_arena *arena, lanes_node *nodes,
   for (uint32_t i = 0; i < count; i++) {
     lanes_node *node = &nodes[first[at]];
     out_order[i] = first[at];
-    // What has no way in hangs from the first node.
+    // A node without a predecessor counts as a child of the first node.
     node->dominator =
         at == 0 ? LANES_NONE
                 : first[dominator[at] == LANES_NONE ? 0 : dominator[at]];
@@ -336,7 +336,7 @@ static uint32_t order_nodes(mtli_arena *arena, lanes_node *nodes,
       at = dominator[at];
     }
     at = ready[at].count ? ready[at].items[--ready[at].count]
-                         : count - 1;  // an exit without a way in
+                         : count - 1;  // the exit, if it has no predecessor
   }
   return count;
 }
@@ -347,7 +347,7 @@ static void rename_all(lanes_list *list, const uint32_t *place) {
   }
 }
 
-// The exit must be last, so that everything can be left for later than it.
+// Moves the exit to the end, so that any code can be deferred to before it.
 static void move_exit_last(uint32_t *order, uint32_t count, uint32_t exit) {
   uint32_t at = 0;
   while (order[at] != exit) {
@@ -406,8 +406,8 @@ static void count_dominated(lanes_graph *graph) {
   }
 }
 
-// Threads that end in `unreachable` trapped and took all others with them, so
-// such blocks do not count.
+// Finds postdominators. Blocks that end in `unreachable` do not count: a thread
+// there has trapped, and has ended all others with it.
 static void find_node_postdominators(lanes_graph *graph) {
   for (uint32_t i = graph->node_count; i-- > 0;) {
     const lanes_list *to = &graph->nodes[i].successors;
@@ -467,7 +467,7 @@ bool lanes_has_inner_loop(const lanes_graph *graph, uint32_t loop) {
 }
 
 bool lanes_dominates(const lanes_graph *graph, uint32_t above, uint32_t below) {
-  // The exit, moved to the end, may stand apart from what dominates it.
+  // The exit was moved to the end, away from the nodes of its dominator.
   const lanes_node *node = &graph->nodes[above];
   if (node->last_dominated - above + 1 == node->dominated_count) {
     return above <= below && below <= node->last_dominated;

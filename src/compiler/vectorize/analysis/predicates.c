@@ -4,7 +4,7 @@
 
 typedef LLVMIntPredicate predicate_pair[2];
 
-// The other one of a pair; a predicate in none of them stays.
+// Returns the other predicate of a pair; a predicate of no pair stays.
 static LLVMIntPredicate other_of(const predicate_pair *pairs, uint32_t count,
                                  LLVMIntPredicate predicate) {
   for (uint32_t i = 0; i < count; i++) {

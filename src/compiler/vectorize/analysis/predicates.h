@@ -7,10 +7,10 @@
 #include <stdbool.h>
 
 LLVMIntPredicate lanes_inverse_predicate(LLVMIntPredicate predicate);
-// The predicate for operands the other way round.
+// Returns the predicate for swapped operands.
 LLVMIntPredicate lanes_swapped_predicate(LLVMIntPredicate predicate);
 bool lanes_is_signed_predicate(LLVMIntPredicate predicate);
-// True if it is one of what is less, or no more, than another.
+// True for "less than" and "less than or equal".
 bool lanes_is_less_predicate(LLVMIntPredicate predicate);
 
 #endif

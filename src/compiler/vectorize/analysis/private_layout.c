@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// private_layout.c: private memory. Where every access to an alloca has the same
-// granularity, the 32 copies are interleaved in units of it, so that one index
-// for all threads is one contiguous vector access. Where all threads keep the
-// same in it there is one copy, and what is loaded from it is uniform.
+// private_layout.c: lays out private memory. If all accesses to an alloca have
+// the same size, the lanes' copies are interleaved in units of it: an index
+// that all threads share then makes one contiguous vector access. If all
+// threads keep the same in it, there is one copy, and loads from it are
+// uniform.
 #include "compiler/vectorize/analysis/private_layout.h"
 
 #include <llvm-c/Target.h>
@@ -11,13 +12,13 @@
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/tables.h"
 
-// What the accesses to one alloca have in common.
+// What all accesses to one alloca have in common.
 typedef struct private_survey {
   lanes_values *values;
   uint64_t unit_bytes;   // the smallest access, 0 if none yet
   uint64_t offset_bits;  // all offsets or-ed: their common alignment
   bool regular;          // only loads, stores and addresses of them
-  lanes_list addresses;  // numbers of the addresses inside
+  lanes_list addresses;  // numbers of the addresses within it
 } private_survey;
 
 static void survey_uses(private_survey *survey, LLVMValueRef pointer);
@@ -173,7 +174,7 @@ static bool is_used_alike(const lanes_values *values, LLVMValueRef user,
   switch (LLVMGetInstructionOpcode(user)) {
     case LLVMLoad: return lanes_is_plain(user);
     case LLVMStore:
-      // By all threads that are there, now or later.
+      // True if all threads that exist at the time run this store.
       return lanes_is_plain(user) && !values->masked[node] &&
              LLVMGetOperand(user, 0) != pointer &&
              is_uniform(values, LLVMGetOperand(user, 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// private_layout.h: private memory.
+// private_layout.h: lays out private memory.
 #ifndef MTLC_PRIVATE_LAYOUT_H
 #define MTLC_PRIVATE_LAYOUT_H
 
@@ -9,8 +9,8 @@
 
 // Finds the thread function's allocas and lays them out.
 void lanes_privates_find(lanes_values *values);
-// Shares what, by the shapes found, all threads keep the same in. Returns
-// whether there is any that was not: more may be uniform then.
+// Keeps one copy of each alloca in which, by the shapes found, all threads keep
+// the same. True if there is a new one: more values may be uniform then.
 bool lanes_privates_share(lanes_values *values);
 
 #endif

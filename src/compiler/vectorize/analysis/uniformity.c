@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// uniformity.c: finds shapes and divergence together, from the most hopeful
-// assumption downwards: everything is uniform until an operand, a meeting of
-// parted threads or a loop that they leave one by one says otherwise.
+// uniformity.c: finds shapes and divergence together, by an optimistic fixed
+// point: everything is uniform until an operand, a join of diverged threads or
+// a divergent loop exit says otherwise.
 #include "compiler/vectorize/analysis/uniformity.h"
 
 #include <stddef.h>
@@ -76,7 +76,8 @@ static void number_instructions(lanes_values *values) {
 
 // --- Divergent control flow --------------------------------------------------
 
-// Marks the nodes behind n that it leads to; returns the last of them, or last.
+// Marks the nodes after n that are its successors; returns the last of them, or
+// last.
 static uint32_t mark_successors(lanes_values *values, uint32_t n,
                                 uint32_t last) {
   const lanes_list *to = &values->graph->nodes[n].successors;
@@ -89,7 +90,7 @@ static uint32_t mark_successors(lanes_values *values, uint32_t n,
   return last;
 }
 
-// Takes the next marked node from n on; one behind last if there is none.
+// Takes the next marked node from n on; returns one past last if there is none.
 static uint32_t take_marked(lanes_values *values, uint32_t n, uint32_t last) {
   for (uint32_t word = n / 64; word <= last / 64; word++) {
     if (values->pending[word]) {
@@ -101,7 +102,7 @@ static uint32_t take_marked(lanes_values *values, uint32_t n, uint32_t last) {
   return last + 1;
 }
 
-// Which way leads to a node: that of its predecessors, or a new one.
+// Finds which path leads to a node: its predecessors' common one, or a new one.
 static void find_way(lanes_values *values, uint32_t branch, uint32_t n,
                      uint32_t *way) {
   const lanes_list *from = &values->graph->nodes[n].predecessors;
@@ -120,10 +121,10 @@ static void find_way(lanes_values *values, uint32_t branch, uint32_t n,
   }
 }
 
-// Threads part at a branch and meet at its postdominator. On the way, a node
-// that two different ways lead to is a join; each join starts a way of its own.
-// Only the nodes that a way leads to are looked at: a switch of thousands of
-// cases is as many branches.
+// Threads diverge at a branch and meet at its postdominator. In between, a node
+// that two different paths lead to is a join, and starts a path of its own.
+// Only nodes on some path are visited: a switch has a path for each of its
+// thousands of cases.
 void lanes_spread_divergence(lanes_values *values, uint32_t branch,
                              uint32_t *way) {
   const lanes_graph *graph = values->graph;
@@ -137,7 +138,7 @@ void lanes_spread_divergence(lanes_values *values, uint32_t branch,
        n = take_marked(values, n, last)) {
     find_way(values, branch, n, way);
     if (n == meeting) {
-      way[n] = LANES_NONE;  // only threads about to trap go on from here
+      way[n] = LANES_NONE;  // only threads about to trap continue here
     }
     if (way[n] != LANES_NONE) {
       values->masked[n] = true;
@@ -156,7 +157,8 @@ void lanes_spread_divergence(lanes_values *values, uint32_t branch,
   }
 }
 
-// In a loop that threads leave one by one, any node may lack some.
+// In a loop that threads leave at different times, every node may lack some
+// threads.
 void lanes_mask_divergent_loops(lanes_values *values) {
   for (uint32_t n = 0; n < values->graph->node_count; n++) {
     for (uint32_t loop = values->graph->nodes[n].loop; loop != LANES_NONE;
@@ -301,7 +303,7 @@ static lanes_shape evaluate(const lanes_values *values, uint32_t number) {
                     ? lanes_shape_uniform(values->lanes)
                     : lanes_shape_of(values, operand);
     if (!shapes[k].row) {
-      return shapes[k];  // not known yet: comes again
+      return shapes[k];  // not known yet: it will be visited again
     }
   }
   if (opcode == LLVMCall) {
@@ -313,8 +315,8 @@ static lanes_shape evaluate(const lanes_values *values, uint32_t number) {
                       .offset_scale = lanes_offset_scale(values, i)});
 }
 
-// Shapes only ever fall: what was lost is not taken back. Ranges are cut short
-// so that a counter does not creep up bit by bit.
+// Lowers a value's shape; shapes never rise. The range is cut at coarse steps,
+// so that a loop counter does not raise it bit by bit.
 static bool lower_shape(lanes_values *values, uint32_t number) {
   const lanes_shape old = values->shapes[number];
   lanes_shape found = evaluate(values, number);
@@ -360,7 +362,7 @@ static bool find_divergent_branches(lanes_values *values, uint32_t *way) {
   return changed;
 }
 
-// Lowers everything until nothing changes.
+// Lowers shapes until nothing changes.
 static void settle(lanes_values *values, uint32_t *way) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -383,9 +385,9 @@ static bool make_varying(lanes_values *values, bool phis_only) {
   return found;
 }
 
-// What comes of undefined values alone has no shape yet. Where that begins with
-// phis the rest follows from them: a reduction of them is uniform all the same.
-// Returns whether there was any.
+// Gives a shape to phis of undefined values alone, which the fixed point leaves
+// without one, so that what depends on them, such as a uniform reduction, gets
+// its own. True if there was any.
 static bool shape_undefined(lanes_values *values) {
   return make_varying(values, true) || make_varying(values, false);
 }
@@ -396,7 +398,7 @@ static void forget_shapes(lanes_values *values) {
   }
 }
 
-// Everything is uniform again.
+// Makes everything uniform again.
 static void forget(lanes_values *values) {
   const lanes_graph *graph = values->graph;
   forget_shapes(values);

@@ -15,8 +15,8 @@
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/base/tables.h"
 
-// Private memory: an alloca of the thread function, 32 times, or once if all
-// threads keep the same in it.
+// Private memory: an alloca of the thread function, one copy for each thread,
+// or one copy if all threads keep the same in it.
 typedef struct lanes_private {
   LLVMValueRef alloca_instruction;
   uint64_t size_bytes;    // of one thread's copy
@@ -31,14 +31,14 @@ typedef struct lanes_values {
   const lanes_graph *graph;
   LLVMTargetDataRef data;
   uint8_t lanes;  // of a vector: MOST_LANES, or half of them (width.h)
-  uint8_t row;    // threads of a row of the threadgroup that are together in a
-                  // simdgroup: 32, 16, 8 or 4, or 1 where nothing is known
-  bool is_exact;  // rows are as long as that (group_class.h)
-  bool is_even;   // they begin at multiples of that in the grid
+  uint8_t row;    // threads of a row of the threadgroup that share a simdgroup:
+                  // 32, 16, 8 or 4, or 1 if nothing is known
+  bool is_exact;  // each row has exactly that length (group_class.h)
+  bool is_even;   // each row begins at a multiple of that length in the grid
 
   lanes_map numbers;    // instruction to number
   LLVMValueRef *items;  // [count], in emission order
-  uint32_t *nodes;      // [count] where it stands
+  uint32_t *nodes;      // [count] the node that each is in
   lanes_shape *shapes;  // [count]
   uint32_t count;
 
@@ -57,9 +57,9 @@ typedef struct lanes_values {
   uint64_t *pending;  // [node_count] bits, scratch of lanes_spread_divergence
 } lanes_values;
 
-// Numbers the instructions of the graph's blocks and finds all of the above,
-// for vectors of that many lanes and rows of that many threads in threadgroups
-// of that class.
+// Numbers the instructions of the graph's blocks and fills in all of the above:
+// for vectors of `lanes` lanes, and rows of `row` threads in threadgroups of
+// that class.
 void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
                        uint8_t lanes, uint8_t row,
                        const mtli_group_class *group_class,
@@ -70,12 +70,12 @@ lanes_shape lanes_shape_of(const lanes_values *values, LLVMValueRef operand);
 
 // True if a load or a store is neither volatile nor atomic.
 bool lanes_is_plain(LLVMValueRef access);
-// True if it is that, or relaxed.
+// True if a load or store is plain or relaxed atomic.
 bool lanes_is_ordinary(LLVMValueRef access);
-// True if a load reads one element for each row of lanes.
+// True if a load reads one element for each segment of lanes.
 bool lanes_loads_by_segments(LLVMValueRef load, lanes_shape address);
 
-// Returns by how much a getelementptr's offsets are to be multiplied.
+// Returns the factor of a getelementptr's offsets.
 uint32_t lanes_offset_scale(const lanes_values *values, LLVMValueRef address);
 
 // True if an edge between nodes leaves a loop that threads leave at
@@ -83,14 +83,14 @@ uint32_t lanes_offset_scale(const lanes_values *values, LLVMValueRef address);
 bool lanes_leaves_divergent_loop(const lanes_values *values, uint32_t from,
                                  uint32_t to);
 
-// Marks what follows if threads part at a branch: joins, masked nodes, loops
-// that they leave at different times. way is a scratch list, [node_count], of
-// LANES_NONE, and is so again afterwards.
+// Marks what follows from a divergent branch: joins, masked nodes and divergent
+// loops. way is scratch, [node_count] of LANES_NONE on entry and on return.
 void lanes_spread_divergence(lanes_values *values, uint32_t branch,
                              uint32_t *way);
-// To be called once all branches are known.
+// Marks the nodes of divergent loops as masked. Call it once all branches are
+// known.
 void lanes_mask_divergent_loops(lanes_values *values);
-// True if the ways that lead to a phi part and meet again.
+// True if threads diverge on the paths to a phi and meet again there.
 bool lanes_diverges_before(const lanes_values *values, uint32_t node);
 // True if a value leaves a loop for a node while other threads still
 // compute it.

@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-// Returns the alignment of what lies offset bytes behind an aligned address.
+// Returns the alignment of an address that is offset bytes after an aligned
+// one.
 static inline uint32_t lanes_common_alignment(uint32_t alignment,
                                               uint64_t offset) {
   while (alignment > 1 && offset % alignment) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// constants.h: integers that are known.
+// constants.h: reads constant integers.
 #ifndef MTLC_CONSTANTS_H
 #define MTLC_CONSTANTS_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// True if a value is a constant integer of 64 bits at most, which is told then.
+// True if a value is a constant integer of at most 64 bits; returns it in *out.
 static inline bool lanes_constant_of(LLVMValueRef value,
                                      uint64_t *out_constant) {
   if (!LLVMIsAConstantInt(value) ||

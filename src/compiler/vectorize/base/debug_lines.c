@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// debug_lines.c: source lines of what the vectoriser makes.
+// debug_lines.c: debug locations of the code that the vectoriser makes.
 #include "compiler/vectorize/base/debug_lines.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -15,8 +15,8 @@
 #include "compiler/ir/llvm/names.h"
 #include "compiler/vectorize/base/tables.h"
 
-// A DISubprogram's compile unit: llvm/IR/DebugInfoMetadata.h, getRawUnit. The
-// C API's builder knows only units that it has made itself.
+// The operand of a DISubprogram that is its compile unit, as getRawUnit of
+// llvm/IR/DebugInfoMetadata.h has it. The C API has no call for it.
 enum { UNIT_OPERAND = 5 };
 
 static LLVMMetadataRef subprogram_like(mtlc_kernel *kernel,
@@ -36,7 +36,7 @@ static LLVMMetadataRef subprogram_like(mtlc_kernel *kernel,
   LLVMValueRef operands[16] = {0};
   LLVMValueRef original = LLVMMetadataAsValue(kernel->context, thread);
   if (LLVMGetMDNodeNumOperands(original) > 16) {
-    return NULL;  // another LLVM than the one that UNIT_OPERAND is from
+    return NULL;  // an LLVM whose operands are in another order
   }
   LLVMGetMDNodeOperands(original, operands);
   LLVMReplaceMDNodeOperandWith(LLVMMetadataAsValue(kernel->context, made),
@@ -60,7 +60,7 @@ void lanes_describe_function(mtlc_kernel *kernel, LLVMMetadataRef thread,
   }
 }
 
-// Another file's lines need a scope that says so.
+// A location in another file needs a scope that names the file.
 static LLVMMetadataRef scope_in(mtlc_kernel *kernel, LLVMMetadataRef scope,
                                 LLVMMetadataRef subprogram) {
   LLVMMetadataRef file = LLVMDIScopeGetFile(scope);
@@ -105,7 +105,7 @@ void lanes_flatten_lines(mtlc_kernel *kernel) {
 
 // --- Lines for reports -------------------------------------------------------
 
-enum { MOST_LINES = 48 };  // of one kind that a report names
+enum { MOST_LINES = 48 };  // of one kind, in a report
 
 static bool is_source(LLVMModuleRef module, LLVMMetadataRef file) {
   size_t length;
@@ -190,7 +190,7 @@ char *lanes_lines_describe(const lanes_lines *lines, const char *what) {
   FILE *out = open_memstream(&text, &length);
   lanes_line *sorted = calloc(lines->count + 1, sizeof *sorted);
   if (!out || !sorted) {
-    abort();  // as LLVM does; the client starts another compiler
+    abort();  // as LLVM does; the client starts another compiler process
   }
   if (lines->count) {
     memcpy(sorted, lines->items, lines->count * sizeof *sorted);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// debug_lines.h: source lines of code that the vectoriser makes. Debuggers, profilers
-// and the texts of faults show the kernel as one function with the lines of the
-// accesses themselves; what was inlined into the thread, and the thread into
-// loops, leaves file and line, and no frames of its own.
+// debug_lines.h: debug locations of the code that the vectoriser makes. A
+// debugger shows the kernel as one function with the lines of its accesses.
+// Inlined code keeps its file and line, and has no frames of its own.
 #ifndef MTLC_DEBUG_LINES_H
 #define MTLC_DEBUG_LINES_H
 
@@ -12,10 +11,10 @@
 #include "base/memory/arena.h"
 #include "compiler/ir/kernel/kernel.h"
 
-// Source lines of instructions, one for each.
+// One instruction's source line.
 typedef struct lanes_line {
   const char *file;  // NULL: the source's own
-  uint32_t number;   // 0: of none
+  uint32_t number;   // 0: none
 } lanes_line;
 
 typedef struct lanes_lines {
@@ -24,7 +23,7 @@ typedef struct lanes_lines {
   uint32_t capacity;
 } lanes_lines;
 
-// Adds where an instruction comes from.
+// Adds the line that an instruction comes from.
 void lanes_lines_add(mtli_arena *arena, lanes_lines *lines,
                      LLVMValueRef instruction);
 

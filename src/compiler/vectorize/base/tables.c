@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tables.c: lists, sets and a map of the vectoriser's analyses.
+// tables.c: lists, sets and a map for the vectoriser's analyses.
 #include "compiler/vectorize/base/tables.h"
 
 #include <stdlib.h>

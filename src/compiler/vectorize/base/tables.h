@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tables.h: what the vectoriser's analyses keep their tables in.
+// tables.h: lists, sets and a map for the vectoriser's analyses.
 #ifndef MTLC_TABLES_H
 #define MTLC_TABLES_H
 
@@ -15,8 +15,8 @@
 // memory for them, as LLVM does.
 void *lanes_allocate(mtli_arena *arena, size_t count, size_t element_bytes);
 
-// Returns items of which there are count, if there is room for one more, or
-// else a copy with room for twice as many, or for `first`.
+// Returns items, which holds count, if there is room for one more; else a copy
+// with room for twice as many, or for `first`.
 void *lanes_make_room(mtli_arena *arena, void *items, uint32_t count,
                       uint32_t *capacity, uint32_t first, size_t item_bytes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// machine.c: asks the target once for the vectors that it has.
+// machine.c: finds the vector instructions of the target, once.
 #include "compiler/vectorize/target/machine.h"
 
 #include "compiler/ir/kernel/target.h"

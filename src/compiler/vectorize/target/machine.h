@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// machine.h: asks the target once for the vectors that it has.
+// machine.h: the vector instructions of the target, found once.
 #ifndef MTLC_MACHINE_H
 #define MTLC_MACHINE_H
 
@@ -10,32 +10,32 @@
 
 #include "compiler/vectorize/target/tuning.h"
 
-// What accesses cost, in cycles, about: data is in the first cache. Estimates,
-// not measured, that nothing but what is printed depends on.
+// Costs of accesses, in cycles, for data in the first-level cache. These are
+// estimates, and only --dump-plan shows them.
 typedef struct lanes_costs {
   uint8_t access;   // a register loaded or stored
   uint8_t shuffle;  // of one register or two
   uint8_t gather;   // an element
   uint8_t scatter;  // an element
-  uint8_t branch;   // a check that holds, as is foreseen
+  uint8_t branch;   // a run-time check that holds, predicted
 } lanes_costs;
 
-// What vectors the machine has; asked of its features once.
+// The vector instructions of the target, from its features.
 typedef struct lanes_machine {
-  // Elements from addresses or indices of a vector; loads and stores of words
-  // under a mask that is a vector (AVX2).
+  // Gathers, and loads and stores of 32-bit words under a vector mask (AVX2).
   bool has_gathers;
-  // Every instruction may have a mask, in a register of its own kind; so may
-  // scatters, and loads and stores of any element (AVX-512).
+  // Masks in registers of their own for every instruction, scatters, and masked
+  // loads and stores of any element (AVX-512).
   bool has_masks;
-  bool has_pairs;   // of bfloats multiplied as fast as floats
+  bool has_pairs;   // bfloats multiply as fast as floats (AVX512-BF16)
   uint32_t vector_registers;
-  uint32_t vector_bytes;  // of each
-  uint32_t dot_words;    // of a register of products of bytes summed; 0: none
-  bool sums_bytes;       // products of words' bytes in one instruction (VNNI)
-  bool counts_bits;      // of each word, in one instruction
+  uint32_t vector_bytes;  // bytes of a vector register
+  uint32_t dot_words;    // 32-bit sums of byte products in a register; 0: none
+  bool sums_bytes;       // sums products of bytes into words in one instruction
+                         // (VNNI)
+  bool counts_bits;      // counts the bits of each word in one instruction
   bool has_fma;          // multiplies and adds with one rounding
-  bool converts_halves;  // to floats and back
+  bool converts_halves;  // converts half to float and back in hardware
   lanes_costs costs;
   const lanes_tuning *tuning;
 } lanes_machine;

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tuning.c: what is done otherwise on one CPU than on another with the same
-// instructions, each figure with where it was measured.
+// tuning.c: figures that differ between CPUs with the same instructions, each
+// with the machine that it was measured on.
 #include "compiler/vectorize/target/tuning.h"
 
 #include "compiler/ir/kernel/target.h"
 
-// A processor that asks for a line's neighbour by itself: Intel's with AVX-512,
-// and those without vectors that would tell.
+// Processors that prefetch a line's neighbour themselves: Intel's with AVX-512.
+// Also the default for a target whose vectors do not tell.
 static const lanes_tuning usual = {.near_bytes = 1536};
 
-// Near bytes of half a KiB to 6 outside loops, measured on a 2-core EPYC of the
-// Zen 3 kind, 2026-11: a tree of sums from 0.60 to 0.80 of the speed of plain
-// C. From 2 KiB on, what the processor itself fetches is no longer of use. Of
-// those with AVX2 alone it stands for all.
+// Zen 3, measured on a 2-core EPYC, 2026-11; used for every AVX2 target. A
+// prefetch distance from 0.5 to 6 KiB outside loops took a tree of sums from
+// 0.60 to 0.80 of plain C's speed. From 2 KiB on, the processor's own prefetch
+// is no longer of use.
 static const lanes_tuning zen_3 = {.needs_order = true, .near_bytes = 1536};
 
-// On a 2-core EPYC of the Zen 4 kind, 2026-11, the same without 0.6, with 128
-// bytes, the next simdgroup's, 0.92, with 384 the same, with half a KiB 0.6 to
-// 0.85 by where the code's other loads are, further 0.65. Its second level is
-// better than its first for what is far ahead (prefetch.c), where also the
-// order of simdgroups was measured; a Zen 3 was slower so.
+// Zen 4, measured on a 2-core EPYC, 2026-11. Without prefetching the same tree
+// of sums ran at 0.6; with a distance of 128 bytes, which is the next
+// simdgroup's, or 384 bytes at 0.92; with 512 at 0.6 to 0.85, by where the
+// code's other loads are; further at 0.65. Lines far ahead are better fetched
+// to the second-level cache (prefetch.c); on a Zen 3 that was slower.
 static const lanes_tuning zen_4 = {.needs_order = true,
                                    .prefers_second_level = true,
                                    .interchanges_simdgroups = true,

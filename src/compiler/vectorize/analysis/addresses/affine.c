@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// affine.c: addresses as sums, so that it is seen which lie beside each other.
+// affine.c: writes addresses as sums of terms, so that two addresses can be
+// compared.
 #include "compiler/vectorize/analysis/addresses/affine.h"
 
 #include <llvm-c/Target.h>
@@ -20,8 +21,9 @@ static bool is_extension(LLVMValueRef value) {
   return LLVMIsAZExtInst(value) || LLVMIsASExtInst(value);
 }
 
-// Sums may be cut after they are made as well as before, and what was extended
-// is itself where it is cut again.
+// Adds a value's terms to a sum. Truncation distributes over addition, so a sum
+// may be truncated before or after. An extended value that is truncated again
+// is the value itself.
 static bool add_terms(lanes_affine *to, LLVMValueRef value) {
   if (LLVMIsATruncInst(value) ||
       (is_extension(value) &&
@@ -43,7 +45,8 @@ static bool add_terms(lanes_affine *to, LLVMValueRef value) {
   return true;
 }
 
-// Returns the constants in bits that what they are added to does not have.
+// Returns the constant of an `or` if its bits are disjoint from the other
+// operand's, so that the `or` is an addition; else 0.
 static int64_t own_bits(LLVMValueRef sum) {
   int64_t constant = 0;
   while (is_sum(sum) && LLVMGetInstructionOpcode(sum) == LLVMOr &&
@@ -54,8 +57,8 @@ static int64_t own_bits(LLVMValueRef sum) {
   return constant;
 }
 
-// zext(t) | c, of bits that t does not have, is zext(t | c): so that it is like
-// zext(t), which is the first of such a row. So it is with sext.
+// True for zext(t) | c where c has no bit of t's width: it equals zext(t | c),
+// and so differs from zext(t) by a constant. The same holds for sext.
 static bool is_extended_inside(LLVMValueRef index) {
   if (!LLVMIsAInstruction(index) || LLVMGetInstructionOpcode(index) != LLVMOr ||
       !LLVMGetIsDisjoint(index) || !is_extension(LLVMGetOperand(index, 0)) ||
@@ -103,8 +106,8 @@ bool lanes_affine_find_number(LLVMValueRef number, lanes_affine *out_affine) {
   return add_terms(out_affine, number);
 }
 
-// One step of a getelementptr: a constant is counted in bytes, anything else is
-// the index.
+// Adds one step of a getelementptr to the address: a constant in bytes, or the
+// index.
 static bool take_step(LLVMValueRef index, uint64_t scale, lanes_affine *to) {
   if (LLVMIsAConstantInt(index)) {
     to->bytes += LLVMConstIntGetSExtValue(index) * (int64_t)scale;
@@ -142,7 +145,7 @@ bool lanes_is_plain_step(const lanes_values *values, LLVMValueRef address) {
          lanes_offset_scale(values, address) == 1;
 }
 
-// An address may be a constant distance behind another.
+// Walks up while each getelementptr adds a constant distance.
 void lanes_affine_find(const lanes_values *values, LLVMValueRef pointer,
                        lanes_affine *out_linear) {
   *out_linear = (lanes_affine){.base = pointer};
@@ -179,7 +182,7 @@ int64_t lanes_affine_distance(const lanes_affine *a, const lanes_affine *b) {
   return (b->constant - a->constant) * (int64_t)a->scale + b->bytes - a->bytes;
 }
 
-// True if a number is known to be below the half of those of a type.
+// True if an integer is known to be below half of its type's range.
 static bool is_small(const lanes_values *values, LLVMValueRef number,
                      LLVMTypeRef type) {
   return LLVMIsAInstruction(number) &&

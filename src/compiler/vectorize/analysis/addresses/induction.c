@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// induction.c: follows the computation of a value or an address back to the
-// phis of a loop and says what each turn adds to it.
+// induction.c: follows a value or an address back to the phis of a loop and
+// tells what each iteration adds to it.
 #include "compiler/vectorize/analysis/addresses/induction.h"
 
 #include <llvm-c/Target.h>
@@ -13,8 +13,8 @@
 #include "compiler/vectorize/base/tables.h"
 
 enum {
-  STEP_DEPTH = 12,   // of the computation of an address
-  WALK_LIMIT = 128,  // values to look at
+  STEP_DEPTH = 12,   // operations between an address and its phi
+  WALK_LIMIT = 128,  // values visited before the search gives up
 };
 
 static const lanes_induction_step no_step = {.kind = LANES_STEP_KNOWN};
@@ -31,8 +31,9 @@ bool lanes_is_from_outside(const lanes_values *values, LLVMValueRef value,
          !lanes_in_loop(values->graph, values->nodes[number], loop);
 }
 
-// True if a value is the same in all turns of a loop. A number that the
-// program binds is loaded in each, where it need not be bound if there is none.
+// True if a value is the same in all iterations of a loop. A load of an
+// argument's number counts as invariant even inside the loop: it is loaded
+// there because the argument may be unbound when the loop does not run.
 static bool is_same(const lanes_values *values, LLVMValueRef value, uint32_t loop) {
   if (LLVMIsAZExtInst(value) || LLVMIsASExtInst(value)) {
     value = LLVMGetOperand(value, 0);
@@ -77,7 +78,7 @@ static lanes_induction_step step_times(lanes_induction_step a, LLVMValueRef fact
 static lanes_induction_step step_of(const lanes_values *values, LLVMValueRef value,
                                uint32_t loop, uint32_t depth);
 
-// From a phi to what the next turn has in its place.
+// Returns the step from a phi to the value that the next iteration gives it.
 static lanes_induction_step step_from_phi(const lanes_values *values, LLVMValueRef next,
                                      LLVMValueRef phi, uint32_t loop) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(next);
@@ -99,7 +100,7 @@ static lanes_induction_step step_from_phi(const lanes_values *values, LLVMValueR
                               : unknown_step;
 }
 
-// Of a phi in a loop's header: what each turn adds to it.
+// Returns what each iteration adds to a phi in a loop's header.
 static lanes_induction_step step_of_phi(const lanes_values *values, LLVMValueRef phi,
                                    uint32_t loop, uint32_t depth) {
   lanes_induction_step step = unknown_step;
@@ -112,8 +113,8 @@ static lanes_induction_step step_of_phi(const lanes_values *values, LLVMValueRef
     return unknown_step;
   }
   if (own != loop) {
-    // Of a loop inside: what each turn of the outer one adds to where it
-    // begins.
+    // A phi of an inner loop: what each iteration of the outer one adds to its
+    // start.
     LLVMValueRef begin = lanes_begin_of(values, phi, own);
     return begin == phi ? unknown_step : step_of(values, begin, loop, depth - 1);
   }
@@ -133,7 +134,7 @@ static lanes_induction_step step_of_phi(const lanes_values *values, LLVMValueRef
   return step;
 }
 
-// Of an address in bytes.
+// Returns the step of an address, in bytes.
 static lanes_induction_step step_of_address(const lanes_values *values,
                                        LLVMValueRef address, uint32_t loop,
                                        uint32_t depth) {
@@ -150,7 +151,7 @@ static lanes_induction_step step_of_address(const lanes_values *values,
   return step_sum(base, index, false);
 }
 
-// Of what is computed from values that stay the same.
+// Returns the step of an operation whose operands are all invariant.
 static lanes_induction_step step_of_others(const lanes_values *values,
                                       LLVMValueRef value, uint32_t loop,
                                       uint32_t depth) {
@@ -182,7 +183,7 @@ static lanes_induction_step step_of(const lanes_values *values, LLVMValueRef val
     case LLVMSExt:
     case LLVMTrunc: return step_of(values, left, loop, depth - 1);
     case LLVMAdd:
-    case LLVMOr:  // of bits that are not there
+    case LLVMOr:  // an addition, if no bits overlap
     case LLVMSub:
       return step_sum(step_of(values, left, loop, depth - 1),
                       step_of(values, LLVMGetOperand(value, 1), loop, depth - 1),
@@ -222,8 +223,8 @@ LLVMValueRef lanes_begin_of(const lanes_values *values, LLVMValueRef phi,
 
 // --- Where threads begin -----------------------------------------------------
 
-// True if an operation leaves its first operand as it is if that is 1024,
-// as many as a threadgroup may have, or less.
+// True if an operation returns its first operand unchanged for values up to
+// 1024, the most threads of a threadgroup.
 static bool is_same_number(LLVMValueRef value) {
   enum { MOST_BITS = 11 };
   switch (LLVMIsAInstruction(value) ? LLVMGetInstructionOpcode(value) : 0) {

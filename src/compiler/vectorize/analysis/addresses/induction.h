@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// induction.h: by how much values and addresses rise with each turn of a loop.
+// induction.h: what each iteration of a loop adds to values and addresses.
 #ifndef MTLC_INDUCTION_H
 #define MTLC_INDUCTION_H
 
@@ -9,9 +9,9 @@
 
 #include "compiler/vectorize/analysis/uniformity.h"
 
-// By how much a value rises with each turn of a loop: by a known number, by so
-// many times a value from outside the loop, by a number that is the same in all
-// turns, or by what nobody knows.
+// What each iteration of a loop adds to a value: a constant, a constant times a
+// value from outside the loop, an unknown number that is the same in all
+// iterations, or nothing known.
 typedef struct lanes_induction_step {
   enum {
     LANES_STEP_KNOWN,
@@ -19,29 +19,30 @@ typedef struct lanes_induction_step {
     LANES_STEP_SAME,
     LANES_STEP_UNKNOWN
   } kind;
-  uint64_t by;  // wraps, as what it stands for does
+  uint64_t by;  // may wrap, as the value itself does
   LLVMValueRef factor;
 } lanes_induction_step;
 
-// What each turn of a loop adds to a value; of an address, in bytes.
+// Returns what each iteration of a loop adds to a value; for an address, in
+// bytes.
 lanes_induction_step lanes_step_of(const lanes_values *values, LLVMValueRef value,
                               uint32_t loop);
-// The same of a phi in that loop's header, or in that of one inside it.
+// Returns the same of a phi in the header of that loop or of an inner one.
 lanes_induction_step lanes_step_of_phi(const lanes_values *values, LLVMValueRef phi,
                                   uint32_t loop);
-// What a phi in a loop's header begins with.
+// Returns the start value of a phi in a loop's header.
 LLVMValueRef lanes_begin_of(const lanes_values *values, LLVMValueRef phi,
                             uint32_t loop);
-// True if a value is from outside a loop.
+// True if a value is defined outside a loop.
 bool lanes_is_from_outside(const lanes_values *values, LLVMValueRef value,
                            uint32_t loop);
 
-// True if a value is a thread's index in its threadgroup, in any
-// dimension or in all; or how many threads that has.
+// True if a value is a thread's index in its threadgroup, in one dimension or
+// linear, or the count of threads there.
 bool lanes_is_thread_index(LLVMValueRef value);
 bool lanes_is_threadgroup_size(LLVMValueRef value);
-// True if an address depends on where in the grid a thread is; what does
-// not is loaded by all threadgroups, and is there.
+// True if an address depends on the thread's place in the grid. One that does
+// not is loaded by every threadgroup, and so is in the cache.
 bool lanes_moves_with_grid(const lanes_values *values, LLVMValueRef address);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// lane_bits.c: values to which each bit of a lane's number adds something of
-// its own. Shapes know only the lower bits' share, as a stride of runs; what
-// programs compute from a thread's row and column in a tile has one for each.
+// lane_bits.c: finds what each bit of a lane's number adds to a value. A shape
+// tells only what the low bits add, as the stride of a segment. A value
+// computed from a thread's row and column in a tile has a different amount for
+// each bit.
 #include "compiler/vectorize/analysis/addresses/lane_bits.h"
 
 #include <llvm-c/Target.h>
@@ -14,7 +15,8 @@
 #include "compiler/vectorize/base/tables.h"
 
 enum {
-  MOST_UNWRAPPED = 1 << 20,  // between threads of an index that may be any
+  MOST_UNWRAPPED = 1 << 20,  // largest difference between threads, for an index
+                             // of any size
 };
 
 enum { UNSEEN, VISITED, FOUND, ASSUMED };
@@ -37,7 +39,7 @@ static bool is_exact(const lanes_pattern *a) {
   return a->most != UINT64_MAX;
 }
 
-// What is not known is 0.
+// Clears the amounts of unknown bits, so that patterns compare equal.
 static lanes_pattern cleared(lanes_pattern a) {
   for (uint32_t i = 0; i < LANES_BITS; i++) {
     if (!(a.known >> i & 1)) {
@@ -47,8 +49,8 @@ static lanes_pattern cleared(lanes_pattern a) {
   return a;
 }
 
-// Whatever is done to a value, it stays the same for lanes that differ in a bit
-// that made no difference.
+// Keeps the bits that add nothing: any function of a value is the same for
+// lanes that differ only in such bits.
 static lanes_pattern indifferent(lanes_pattern a) {
   for (uint32_t i = 0; i < LANES_BITS; i++) {
     if (a.by_bit[i]) {
@@ -60,7 +62,7 @@ static lanes_pattern indifferent(lanes_pattern a) {
   return cleared(a);
 }
 
-// All that a shape says.
+// Returns the pattern that a shape implies.
 static lanes_pattern of_shape(lanes_shape shape) {
   if (shape.conditional || shape.stride < 0) {
     return unknown;
@@ -77,8 +79,8 @@ static lanes_pattern of_shape(lanes_shape shape) {
   return cleared(result);
 }
 
-// True if what lanes add shares no binary digit, with each other or with
-// lane 0's value.
+// True if what the bits add shares no binary digit, neither among themselves
+// nor with lane 0's value.
 static bool is_disjoint(const lanes_pattern *a) {
   uint64_t seen = 0;
   for (uint32_t i = 0; i < LANES_BITS; i++) {
@@ -126,7 +128,7 @@ static lanes_pattern masked(lanes_pattern a, uint64_t mask) {
   return a;
 }
 
-// True if all that adds up to a value is a multiple of 2^bits.
+// True if lane 0's value and all that the bits add are multiples of 2^bits.
 static bool is_multiple(const lanes_pattern *a, uint64_t bits) {
   uint64_t any = 0;
   for (uint32_t i = 0; i < LANES_BITS; i++) {
@@ -148,12 +150,12 @@ static lanes_pattern moved_down(lanes_pattern a, uint64_t bits) {
   return a;
 }
 
-// Numbers that are not negative if they are signed.
+// Returns a signed pattern as unsigned, for values that are not negative.
 static lanes_pattern unsigned_within(lanes_pattern a, uint32_t width) {
   return is_exact(&a) && a.most <= highest(width) ? a : indifferent(a);
 }
 
-// What holds modulo a type's range does modulo a smaller one's.
+// Truncates a pattern: sums that hold modulo 2^n hold modulo a smaller power.
 static lanes_pattern truncated(lanes_pattern a, uint32_t width) {
   if (a.most > highest(width)) {
     a.most = UINT64_MAX;
@@ -161,7 +163,7 @@ static lanes_pattern truncated(lanes_pattern a, uint32_t width) {
   return a;
 }
 
-// What wraps at no lane, though nothing tells how large it is (no_wrap.h).
+// Returns a pattern that wraps at no lane, of an index marked by no_wrap.h.
 static lanes_pattern unwrapped(lanes_pattern a) {
   uint64_t most = 0;
   for (uint32_t i = 0; i < LANES_BITS; i++) {
@@ -214,7 +216,7 @@ static lanes_pattern of_address(lanes_pattern_finder *f, LLVMValueRef address) {
   return result;
 }
 
-// Division by powers of two.
+// Returns the pattern of a division by a power of two.
 static lanes_pattern of_division(lanes_pattern_finder *f, LLVMValueRef i,
                                  uint64_t by) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
@@ -229,7 +231,7 @@ static lanes_pattern of_division(lanes_pattern_finder *f, LLVMValueRef i,
              : masked(a, by - 1);
 }
 
-// What two values make together.
+// Returns the pattern of a sum.
 static lanes_pattern of_both(lanes_pattern a, lanes_pattern b) {
   a = indifferent(a);
   a.known &= indifferent(b).known;
@@ -294,7 +296,7 @@ static lanes_pattern of_instruction(lanes_pattern_finder *f, LLVMValueRef i) {
 
 // --- Values of loops ---------------------------------------------------------
 
-// What two say alike.
+// Returns what holds of both patterns.
 static lanes_pattern meet(lanes_pattern a, lanes_pattern b) {
   a.known &= b.known;
   for (uint32_t i = 0; i < LANES_BITS; i++) {
@@ -305,8 +307,8 @@ static lanes_pattern meet(lanes_pattern a, lanes_pattern b) {
   return cleared(a);
 }
 
-// What is known best; of what hangs on the phi itself no more is known than
-// shapes tell.
+// Returns the best pattern known of a value. While a phi is being found, values
+// that depend on it have only what their shapes tell.
 static lanes_pattern best_known(lanes_pattern_finder *f, LLVMValueRef phi) {
   lanes_pattern best = unknown;
   for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
@@ -319,7 +321,7 @@ static lanes_pattern best_known(lanes_pattern_finder *f, LLVMValueRef phi) {
   return best;
 }
 
-// What was found while a phi was not known, or taken to be what it is not.
+// Forgets patterns found while a phi's pattern was an assumption that failed.
 static void forget(lanes_pattern_finder *f) {
   for (uint32_t n = 0; n < f->values->count; n++) {
     if (f->states[n] == FOUND) {
@@ -339,8 +341,8 @@ static bool is_the_same_for_all(const lanes_values *values, LLVMValueRef phi,
   return !lanes_diverges_before(values, node);
 }
 
-// Its lanes differ as they do in one of the values that it may have, as far as
-// they do so in all, given that they do so in itself.
+// Finds the pattern of a phi: what all its incoming values share, under the
+// assumption that the phi has that pattern itself.
 static lanes_pattern of_phi(lanes_pattern_finder *f, LLVMValueRef phi,
                             uint32_t n) {
   if (!is_the_same_for_all(f->values, phi, f->values->nodes[n])) {

@@ -32,15 +32,15 @@
 
 enum { MOST_VISITED = 64 };
 
-// Values that have been followed: what is made of an index, or what a pointer
-// is made of.
+// Values visited on the way from an index to addresses, or from a pointer back.
 typedef struct walk {
   const mtli_kernel *kernel;
   LLVMValueRef seen[MOST_VISITED];
   uint32_t seen_count;
 } walk;
 
-// Returns whether a value is to be followed; *out_fits is whether it may be.
+// Returns true if a value is to be followed; *out_fits becomes false if it
+// rules the index out.
 static bool enter(walk *w, LLVMValueRef value, bool *out_fits) {
   *out_fits = true;
   for (uint32_t i = 0; i < w->seen_count; i++) {
@@ -93,8 +93,8 @@ static bool is_pointer(LLVMValueRef value) {
   return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind;
 }
 
-// Nothing but places in buffers, which stay that far behind what they are
-// counted from: differences of indices do not.
+// True if a user keeps the index a part of an address in a buffer. A difference
+// of two pointers does not: it may be small though the index is large.
 static bool is_use_in_address(walk *w, LLVMValueRef user, LLVMValueRef value) {
   switch (LLVMGetInstructionOpcode(user)) {
     case LLVMLoad: return true;
@@ -141,8 +141,8 @@ static void take_for_signed(LLVMValueRef zero_extension) {
 
 // --- Parts of indices --------------------------------------------------------
 
-// True if what an index counts is so large that an index of 2^(31 - bits)
-// leads as far as one of 2^31 leads of the smallest.
+// True if the elements that an index counts are so large that an index of 2^(31
+// - bits) reaches as far as 2^31 bytes.
 static bool counts_large(const lanes_values *values, LLVMValueRef index,
                          uint64_t bits) {
   for (LLVMUseRef use = LLVMGetFirstUse(index); use;
@@ -157,9 +157,9 @@ static bool counts_large(const lanes_values *values, LLVMValueRef index,
   return true;
 }
 
-// The quotient of an even division whose result is extended, NULL if it is
-// none: threads are even steps apart before it, as far as they do not wrap, and
-// behind it.
+// Returns the quotient of an exact division whose result is extended, or NULL.
+// Threads an even distance apart before the division are so after it, unless
+// they wrap.
 static LLVMValueRef quotient_of(const lanes_values *values,
                                 LLVMValueRef extension) {
   LLVMValueRef quotient = LLVMGetOperand(extension, 0);
@@ -179,7 +179,7 @@ static LLVMValueRef quotient_of(const lanes_values *values,
              : NULL;
 }
 
-// True if threads' indices differ by constants that shapes do not tell of.
+// True if threads' indices differ by constants that their shapes do not tell.
 static bool has_pattern(lanes_pattern_finder *patterns,
                         LLVMValueRef extension) {
   LLVMValueRef index = LLVMGetOperand(extension, 0);
@@ -194,8 +194,8 @@ static bool is_extension(LLVMValueRef value) {
   return LLVMIsAZExtInst(value) || LLVMIsASExtInst(value);
 }
 
-// True if an extension's index is a constant away from that of one that is
-// marked: what is known of both is known of how they lie to each other.
+// True if an index differs by a constant from one that is marked. Marking both
+// lets their distance be known.
 static bool is_beside_marked(const lanes_values *values, const bool *found,
                              uint32_t number) {
   LLVMValueRef extension = values->items[number];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// trip_counts.c: what the counters of loops run through.
+// trip_counts.c: finds loop counters: where each starts and what bounds it.
 #include "compiler/vectorize/analysis/addresses/trip_counts.h"
 
 #include <stddef.h>
@@ -15,7 +15,7 @@ static bool is_one_more(LLVMValueRef value, LLVMValueRef than) {
          LLVMConstIntGetZExtValue(LLVMGetOperand(value, 1)) == 1;
 }
 
-// The loop that a node is the header of, or LANES_NONE.
+// Returns the loop whose header a node is, or LANES_NONE.
 static uint32_t loop_of_header(const lanes_graph *graph, uint32_t node) {
   const uint32_t loop =
       node == LANES_NONE ? LANES_NONE : graph->nodes[node].loop;
@@ -29,7 +29,7 @@ static bool has_block(const lanes_graph *graph, uint32_t loop,
   return node != LANES_NONE && lanes_in_loop(graph, node, loop);
 }
 
-// Takes what a phi begins with; returns what the next turn has.
+// Stores a phi's start value; returns its value in the next iteration.
 static LLVMValueRef take_start(const lanes_graph *graph, uint32_t loop,
                                lanes_counter *counter) {
   LLVMValueRef next = NULL;
@@ -48,7 +48,7 @@ static LLVMValueRef take_start(const lanes_graph *graph, uint32_t loop,
                                                                    : NULL;
 }
 
-// Takes the bound, if a block leaves the loop where the counter comes to one.
+// Stores the bound, if a block leaves the loop once the counter reaches it.
 static bool take_bound(const lanes_graph *graph, uint32_t loop,
                        LLVMBasicBlockRef block, LLVMValueRef next,
                        lanes_counter *counter) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// trip_counts.h: what the counters of loops run through.
+// trip_counts.h: loop counters, with where each starts and what bounds it.
 #ifndef MTLC_TRIP_COUNTS_H
 #define MTLC_TRIP_COUNTS_H
 
@@ -8,8 +8,8 @@
 
 #include "compiler/vectorize/analysis/graph.h"
 
-// A phi that begins with start and is one more in each turn, up to what is
-// below bound, or up to bound. It is more in no turn, if it does not begin so.
+// A phi that begins with start and rises by one in each iteration while it is
+// below bound, or up to bound. If start is not below it, the loop runs once.
 typedef struct lanes_counter {
   LLVMValueRef phi;
   LLVMValueRef start;
@@ -17,7 +17,7 @@ typedef struct lanes_counter {
   bool reaches_bound;
 } lanes_counter;
 
-// Returns false if a value is no such phi.
+// False if a value is no such phi.
 bool lanes_counter_find(const lanes_graph *graph, LLVMValueRef value,
                         lanes_counter *out_counter);
 

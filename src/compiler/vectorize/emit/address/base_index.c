@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// base_index.c: addresses as one base and an index of 32 bits for each lane, and
-// what is done to them lane by lane without a loop.
+// base_index.c: addresses as one base and a 32-bit index for each lane, and
+// extraction of the lanes' indices one by one.
 #include "compiler/vectorize/emit/address/base_index.h"
 
 #include <llvm-c/Target.h>
@@ -19,8 +19,8 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/values.h"
 
-// The index of a getelementptr that differs between lanes, if it is the only
-// one, and what it counts. NULL otherwise.
+// Returns the only index of a getelementptr that differs between lanes, and the
+// size that it is scaled by; else NULL.
 static LLVMValueRef varying_index(const lanes_emitter *e, LLVMValueRef address,
                                   unsigned *out_position,
                                   LLVMTypeRef *out_type) {
@@ -48,7 +48,7 @@ static LLVMValueRef varying_index(const lanes_emitter *e, LLVMValueRef address,
   return found;
 }
 
-// Finds the index in 32 bits. Returns false if it does not fit.
+// Finds the index in 32 bits. False if it does not fit.
 static bool find_index(lanes_emitter *e, LLVMValueRef index,
                        lanes_base_index *place) {
   const bool is_zext = LLVMIsAZExtInst(index) != NULL;
@@ -66,7 +66,7 @@ static bool find_index(lanes_emitter *e, LLVMValueRef index,
   return true;
 }
 
-// The same steps from another base; the varying index, if there is one, is 0.
+// Returns the same steps from another base, with 0 for the varying index.
 static LLVMValueRef steps_from(lanes_emitter *e, LLVMValueRef base,
                                LLVMValueRef address, unsigned varying) {
   const uint32_t count = (uint32_t)LLVMGetNumOperands(address) - 1;
@@ -80,7 +80,8 @@ static LLVMValueRef steps_from(lanes_emitter *e, LLVMValueRef base,
                        indices, count, "");
 }
 
-// True if a step is the same for all lanes, from a place that is not.
+// True if a getelementptr adds the same for all lanes to an address that
+// varies.
 static bool is_common_step(lanes_emitter *e, LLVMValueRef address) {
   if (!lanes_is_plain_step(e->values, address) ||
       !LLVMIsAGetElementPtrInst(LLVMGetOperand(address, 0))) {
@@ -96,7 +97,7 @@ static bool is_common_step(lanes_emitter *e, LLVMValueRef address) {
   return true;
 }
 
-// True if what an instruction is computed from is there.
+// True if all operands of an instruction are available here.
 static bool has_all_at_hand(lanes_emitter *e, LLVMValueRef instruction) {
   for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(instruction); i++) {
     if (!lanes_is_at_hand(e, LLVMGetOperand(instruction, i))) {
@@ -106,16 +107,16 @@ static bool has_all_at_hand(lanes_emitter *e, LLVMValueRef instruction) {
   return true;
 }
 
-// The same of a place that another address goes on from: its index is taken
-// before it is extended.
+// True if the address that a step starts from is available: of its index, the
+// value before extension is enough.
 static bool is_place_at_hand(lanes_emitter *e, LLVMValueRef address,
                              LLVMValueRef index) {
   return has_all_at_hand(e, address) &&
          (!LLVMIsACastInst(index) || has_all_at_hand(e, index));
 }
 
-// Where an address goes on from another's place by steps that all lanes have in
-// common, the index is the other's.
+// Where an address adds uniform steps to another address, it has the other's
+// index.
 bool lanes_base_index_find(lanes_emitter *e, LLVMValueRef address,
                       lanes_base_index *out_place) {
   enum { MOST_STEPS = 4 };
@@ -163,10 +164,10 @@ LLVMValueRef lanes_base_index_lane(lanes_emitter *e, const lanes_base_index *pla
   return LLVMBuildGEP2(e->builder, type, place->base, &wide, 1, "");
 }
 
-// An i64 of which LLVM knows nothing, by an assembly statement without text.
-// What LLVM 19 knows of two words in one register, such as that each is below
-// 8, can make it drop the extension of the lower word to an address (x86, where
-// shrinkAndImmediate() takes the mask of a zext(and(trunc)) away).
+// Returns an i64 of which LLVM knows nothing, by an empty inline assembly. LLVM
+// 19 otherwise drops the extension of a register's lower word to an address if
+// it knows both words to be small, such as below 8 (x86: shrinkAndImmediate()
+// takes the mask off zext(and(trunc))).
 static LLVMValueRef opaque(lanes_emitter *e, LLVMValueRef value) {
   static const char same_register[] = "=r,0";
   LLVMTypeRef type = LLVMFunctionType(e->types.i64, &e->types.i64, 1, false);
@@ -174,7 +175,7 @@ static LLVMValueRef opaque(lanes_emitter *e, LLVMValueRef value) {
       LLVMGetInlineAsm(type, "", 0, same_register, sizeof same_register - 1,
                        false, false, LLVMInlineAsmDialectATT, false);
   LLVMValueRef call = LLVMBuildCall2(e->builder, type, nothing, &value, 1, "");
-  static const char memory[] = "memory";  // 0: it touches none
+  static const char memory[] = "memory";  // memory effects 0: none
   LLVMAddCallSiteAttribute(
       call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
       LLVMCreateEnumAttribute(
@@ -209,8 +210,8 @@ void lanes_take_all(lanes_emitter *e, LLVMValueRef vector,
 
 enum { REREAD_DEPTH = 2 };  // operations between the load and the index
 
-// True if a load's elements lie a stride apart, as far as no index wraps,
-// and are still there when an instruction behind it in its block runs.
+// True if a load's elements are a stride apart, unless an index wraps, and are
+// still unchanged when a later instruction of its block runs.
 static bool is_still_there(const lanes_emitter *e, LLVMValueRef load,
                            LLVMValueRef user) {
   LLVMValueRef pointer = LLVMGetOperand(load, 0);
@@ -227,10 +228,9 @@ static bool is_still_there(const lanes_emitter *e, LLVMValueRef load,
   return i == user;
 }
 
-// The load whose elements can as well be read from memory again, one by one:
-// the address is one for all, a few bits of a word cost nothing more, and what
-// a vector is parted with is what the machine has least of. NULL if there is
-// none.
+// Returns the load whose elements can be read again one by one, or NULL. The
+// address is one for all, a few bit operations cost nothing more, and
+// extracting from a vector is what the machine does slowest.
 static LLVMValueRef reread_load(const lanes_emitter *e, LLVMValueRef value,
                                 LLVMValueRef user, uint32_t depth) {
   switch (LLVMIsAInstruction(value) ? LLVMGetInstructionOpcode(value) : 0) {
@@ -254,7 +254,7 @@ static LLVMValueRef reread_load(const lanes_emitter *e, LLVMValueRef value,
   }
 }
 
-// What a load has at an offset in its value, for lane first + lane.
+// Returns what a load has at an offset in its value, for lane first + lane.
 static LLVMValueRef reread_at(lanes_emitter *e, LLVMValueRef whole,
                               LLVMTypeRef type, uint64_t offset,
                               LLVMValueRef first, uint32_t lane) {

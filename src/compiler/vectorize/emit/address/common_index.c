@@ -26,7 +26,7 @@ static LLVMValueRef number(const lanes_emitter *e, uint32_t value) {
   return mtlc_i32(e->context, value);
 }
 
-// Lets the lanes have what the common part has too much.
+// Moves the low bits of the common part to the lanes' parts.
 static void round_down(lanes_emitter *e, lanes_common_index_parts *parts) {
   LLVMBuilderRef builder = e->builder;
   LLVMValueRef low = number(e, (1 << LANES_COMMON_BITS) - 1);
@@ -37,7 +37,7 @@ static void round_down(lanes_emitter *e, lanes_common_index_parts *parts) {
   parts->own_bits = 0;
 }
 
-// A number of which shapes tell how lanes differ.
+// Splits a number whose shape tells how lanes differ.
 static bool part_run(lanes_emitter *e, LLVMValueRef value, lanes_shape shape,
                      lanes_common_index_parts *out) {
   if (shape.conditional || !lanes_is_at_hand(e, value)) {
@@ -64,7 +64,8 @@ static void part_sum(lanes_emitter *e, LLVMOpcode opcode,
   out->own_bits = 0;
 }
 
-// A number whose parts share no bits, with bits that are the same for all.
+// Splits the result of a bitwise operation with a uniform operand, if the parts
+// share no bits.
 static bool part_bits(lanes_emitter *e, LLVMOpcode opcode,
                       const lanes_common_index_parts *from, LLVMValueRef bits,
                       lanes_common_index_parts *out) {
@@ -88,7 +89,7 @@ static void part_product(lanes_emitter *e, const lanes_common_index_parts *from,
   out->own_bits = 0;
 }
 
-// What is shifted out of the lanes' parts carries nothing to the common one.
+// Splits a shift, if nothing carries from the lanes' parts to the common part.
 static bool part_shift(lanes_emitter *e, LLVMOpcode opcode,
                        const lanes_common_index_parts *from, LLVMValueRef by,
                        lanes_common_index_parts *out) {
@@ -104,7 +105,7 @@ static bool part_shift(lanes_emitter *e, LLVMOpcode opcode,
   return from->own_bits > 0;
 }
 
-// With what is the same for all lanes.
+// Splits an operation with a uniform operand.
 static bool part_with_uniform(lanes_emitter *e, LLVMOpcode opcode,
                               LLVMValueRef value, LLVMValueRef uniform,
                               uint32_t steps, lanes_common_index_parts *out) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// common_index.h: what all lanes' indices have in common, apart from the rest.
+// common_index.h: splits an index into a part that all lanes have in common and
+// the rest.
 #ifndef MTLC_COMMON_INDEX_H
 #define MTLC_COMMON_INDEX_H
 
@@ -15,12 +16,12 @@ enum { LANES_COMMON_BITS = 4 };
 typedef struct lanes_common_index_parts {
   LLVMValueRef common;  // i32, a multiple of 2^LANES_COMMON_BITS
   LLVMValueRef own;     // <lanes x i32>
-  // The common part is a multiple of 2^own_bits, and own ones are below that.
-  // 0 if that is not known.
+  // The common part is a multiple of 2^own_bits, and the lanes' parts are below
+  // that; 0 if that is not known.
   uint32_t own_bits;
 } lanes_common_index_parts;
 
-// Computes the two anew. Returns false if it cannot.
+// Computes the two parts from the index's operands. False if it cannot.
 bool lanes_common_index(lanes_emitter *e, LLVMValueRef index,
                       lanes_common_index_parts *out_parts);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// prefetch_lines.c: asks for lines of memory ahead of time.
+// prefetch_lines.c: emits prefetches of cache lines.
 #include "compiler/vectorize/emit/address/prefetch_lines.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// segment_addresses.c: addresses of runs of lanes, each computed on its own from
-// the terms of its sum: what runs have in common stays a scalar, what stays in
-// a loop is taken out of its vector before it.
+// segment_addresses.c: computes the address of each segment on its own, from
+// the terms of its sum. What segments have in common stays scalar, and a
+// loop-invariant part is extracted from its vector before the loop.
 #include "compiler/vectorize/emit/address/segment_addresses.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// wrap_checks.c: addresses whose stride holds unless an index wraps around in its
-// narrow type between two lanes, or is cut off by a minimum or maximum: the
-// question at run time, and what the addresses are if it wraps.
+// wrap_checks.c: tests at run time whether a conditional stride holds: no
+// narrow index wraps between two lanes, and no minimum or maximum clamps one.
+// Also finds the addresses if an index wraps.
 #include "compiler/vectorize/emit/address/wrap_checks.h"
 
 #include <stdbool.h>
@@ -25,14 +25,14 @@ static bool is_extension(LLVMValueRef value) {
   return opcode == LLVMZExt || opcode == LLVMSExt;
 }
 
-// True if it is an extension that made it so once more: of a run of which
-// a part may be cut off, and that may wrap behind that.
+// True if an extension made the stride conditional a second time: of an index
+// that may be clamped and then wrap.
 static bool is_root_as_well(const lanes_emitter *e, LLVMValueRef value) {
   return is_extension(value) && !lanes_is_wrap_root(e->values, value) &&
          !lanes_shape_of(e->values, value).no_signed_wrap;
 }
 
-// A narrow index, the first of a run, and how far it is from wrapping.
+// A segment's first narrow index, and how far it is from wrapping.
 typedef struct narrow_run {
   LLVMValueRef index;
   LLVMTypeRef type;
@@ -54,7 +54,8 @@ static narrow_run run_of(const lanes_emitter *e, LLVMValueRef extension) {
   return run;
 }
 
-// Of few runs each is asked for itself: addresses want scalars.
+// True if each segment is tested by a scalar: there are few, and their
+// addresses are scalars as well.
 static bool asks_each(const lanes_emitter *e, const lanes_affine *at,
                       const narrow_run *run) {
   const uint32_t width = lanes_width_of(run->shape);
@@ -62,8 +63,8 @@ static bool asks_each(const lanes_emitter *e, const lanes_affine *at,
          lanes_is_sum_of_segments(e->values, at, width);
 }
 
-// The run is exact if its last lane does not wrap. Lanes that do not run may;
-// asking for the whole row is simplest.
+// Returns whether the last lane of a segment does not wrap. Lanes that do not
+// run count too: that is the simplest test.
 static LLVMValueRef root_holds(lanes_emitter *e, LLVMValueRef extension,
                                const lanes_affine *at) {
   const narrow_run run = run_of(e, extension);
@@ -91,8 +92,8 @@ static LLVMValueRef root_holds(lanes_emitter *e, LLVMValueRef extension,
   return width == 1 ? each : lanes_all(e, each);
 }
 
-// A run is not cut off if its first and last lane are not, nor wraps on the
-// way.
+// Returns whether neither the first nor the last lane is clamped and nothing
+// between wraps.
 static LLVMValueRef limit_holds(lanes_emitter *e, LLVMValueRef call,
                                 lanes_limit limit) {
   const lanes_shape shape = lanes_shape_of(e->values, call);

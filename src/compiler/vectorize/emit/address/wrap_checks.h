@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// wrap_checks.h: addresses whose stride holds unless an index wraps around in
-// its narrow type between two lanes, or is cut off by a minimum or maximum.
+// wrap_checks.h: tests at run time whether a conditional stride holds.
 #ifndef MTLC_WRAP_CHECKS_H
 #define MTLC_WRAP_CHECKS_H
 
@@ -8,11 +7,11 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Returns i1: the stride of a conditional address holds.
+// Returns an i1: the stride of a conditional address holds.
 LLVMValueRef lanes_stride_holds(lanes_emitter *e, LLVMValueRef address);
-// Where one index alone may wrap, once (lanes_find_wrap): returns the lanes
-// before the one that does, and by how many bytes those from there on are off
-// the stride.
+// For one index that wraps at most once (lanes_find_wrap): returns the mask of
+// lanes before the wrap, and how many bytes the later lanes' addresses differ
+// from the stride's.
 LLVMValueRef lanes_before_wrap(lanes_emitter *e, LLVMValueRef address,
                                LLVMValueRef *out_jump_bytes);
 

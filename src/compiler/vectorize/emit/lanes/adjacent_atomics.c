@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// adjacent_atomics.c: read-modify-write operations on words that lanes have
-// side by side, as where rows are added to those of a table. Processors
-// compare and exchange 16 bytes as well as four, and what was not to be changed
-// keeps its value: four lanes at a time, where each float takes a loop of its
-// own else.
+// adjacent_atomics.c: atomic read-modify-writes of words that lanes have side
+// by side, as where rows are added to a table's rows. A processor can compare
+// and exchange 16 bytes: four lanes at once, with unwanted words unchanged.
+// Otherwise each float would need a loop of its own.
 #include "compiler/vectorize/emit/lanes/adjacent_atomics.h"
 
 #include <stddef.h>
@@ -38,7 +37,7 @@ static bool may_be_block(const lanes_emitter *e, LLVMValueRef atomic) {
          lanes_can_update(LLVMGetAtomicRMWBinOp(atomic));
 }
 
-// Eight bytes as they are at some time.
+// Loads eight bytes atomically.
 static LLVMValueRef load_half(lanes_emitter *e, LLVMValueRef block,
                               uint64_t offset) {
   LLVMValueRef half = LLVMBuildLoad2(e->builder, e->types.i64,
@@ -48,7 +47,7 @@ static LLVMValueRef load_half(lanes_emitter *e, LLVMValueRef block,
   return half;
 }
 
-// What is in a block, if nobody is about to change it.
+// Loads a block; correct unless another thread changes it meanwhile.
 static LLVMValueRef load_block(lanes_emitter *e, LLVMValueRef block) {
   LLVMBuilderRef b = e->builder;
   LLVMTypeRef i128 = LLVMIntTypeInContext(e->context, 8 * BLOCK_BYTES);
@@ -59,14 +58,15 @@ static LLVMValueRef load_block(lanes_emitter *e, LLVMValueRef block) {
       b, LLVMBuildShl(b, high, LLVMConstInt(i128, 64, false), ""), low, "");
 }
 
-// Of four bits, each as a lane.
+// Makes a lane of each of four bits.
 static LLVMValueRef lanes_of_bits(lanes_emitter *e, LLVMValueRef bits) {
   LLVMTypeRef i4 = LLVMIntTypeInContext(e->context, BLOCK_WORDS);
   return LLVMBuildBitCast(e->builder, LLVMBuildTrunc(e->builder, bits, i4, ""),
                           LLVMVectorType(e->types.i1, BLOCK_WORDS), "");
 }
 
-// Changes the words of a block that have a bit until nobody has come between.
+// Updates the words of a block whose bit is set, again until no other thread
+// has changed the block meanwhile.
 static void update_block(lanes_emitter *e, LLVMValueRef atomic,
                          LLVMValueRef block, LLVMValueRef operands,
                          LLVMValueRef bits) {
@@ -95,8 +95,8 @@ static void update_block(lanes_emitter *e, LLVMValueRef atomic,
   LLVMPositionBuilderAtEnd(b, done);
 }
 
-// Goes through the blocks in which lanes run, from that of the first lane on;
-// what they add lies in memory as far from a block's beginning as their words.
+// Goes through the blocks that lanes run in, from the first lane's on. The
+// addends are in memory at the same distances as the words.
 static void update_blocks(lanes_emitter *e, LLVMValueRef atomic,
                           LLVMValueRef first, LLVMValueRef operand) {
   LLVMBuilderRef b = e->builder;
@@ -108,7 +108,8 @@ static void update_blocks(lanes_emitter *e, LLVMValueRef atomic,
   LLVMValueRef skipped =
       LLVMBuildAnd(b, LLVMBuildPtrToInt(b, first, i64, ""),
                    mtlc_i64(e->context, BLOCK_BYTES - WORD_BYTES), "");
-  // Each exchange waits for all memory before it: lines come at once, before.
+  // A compare-and-exchange waits for all earlier memory accesses, so both lines
+  // are prefetched together.
   lanes_prefetch_for_write(e, first, 2 * e->lanes * WORD_BYTES + 1);
   LLVMValueRef back = LLVMBuildNeg(b, skipped, "");
   LLVMValueRef base = LLVMBuildGEP2(b, e->types.i8, first, &back, 1, "");

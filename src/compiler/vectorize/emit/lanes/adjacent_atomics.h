@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// adjacent_atomics.h: read-modify-write operations on words that lanes have
-// side by side, as where rows are added to those of a table.
+// adjacent_atomics.h: atomic read-modify-writes of words that lanes have side
+// by side.
 #ifndef MTLC_ADJACENT_ATOMICS_H
 #define MTLC_ADJACENT_ATOMICS_H
 
@@ -9,8 +9,7 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Emits one on words that lie side by side. Returns false
-// if it does not.
+// Emits such an operation. False if the words are not side by side.
 bool lanes_emit_adjacent_atomic(lanes_emitter *e, LLVMValueRef atomic);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// atomic_updates.c: what an atomic operation leaves in memory, computed as plain
-// code does.
+// atomic_updates.c: computes the new value of an atomic operation as plain
+// code.
 #include "compiler/vectorize/emit/lanes/atomic_updates.h"
 
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "compiler/vectorize/emit/lanes/deferred_atomics.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Integer operations that may be combined in any order.
+// Returns the integer operations that may be combined in any order.
 lanes_collective lanes_atomic_operation(LLVMAtomicRMWBinOp operation) {
   lanes_collective what = {.operation = LANES_NO_OPERATION};
   switch (operation) {
@@ -68,7 +68,7 @@ LLVMValueRef lanes_update_alone(lanes_emitter *e, LLVMValueRef atomic,
   if (e->is_counting) {
     return lanes_defer(e, atomic, address, operand);
   }
-  // A threadgroup's threads all run on one worker.
+  // All threads of a threadgroup run on one worker.
   if (!lanes_is_in_threadgroup(e->kernel, LLVMGetOperand(atomic, 0)) ||
       LLVMGetVolatile(atomic) ||
       !lanes_can_update(LLVMGetAtomicRMWBinOp(atomic))) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// atomics.c: read-modify-write operations of all threads on one address: the
-// simdgroup combines its operands and does a single one. Anything else goes
-// lane by lane (scalarise.c).
+// atomics.c: atomic read-modify-writes of all threads on one address: the
+// simdgroup combines its operands and does one operation. Others go lane by
+// lane (scalarise.c).
 #include "compiler/vectorize/emit/lanes/atomics.h"
 
 #include <stddef.h>
@@ -35,8 +35,8 @@ static bool can_combine(const lanes_emitter *e, LLVMValueRef atomic) {
          (!result_shows || is_sum(operation));
 }
 
-// The simdgroup's own operation, done if any thread is active. NULL if it is
-// done later, for nobody wants the result.
+// Emits the simdgroup's one operation, if any thread is active. NULL if it is
+// deferred, which needs that nobody reads the result.
 static LLVMValueRef do_once(lanes_emitter *e, LLVMValueRef atomic,
                             LLVMValueRef operand) {
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
@@ -78,7 +78,8 @@ void lanes_emit_atomic(lanes_emitter *e, LLVMValueRef atomic) {
   if (!LLVMGetFirstUse(atomic)) {
     return;
   }
-  // Each thread finds what those below it left, as one after the other would.
+  // Each thread's result is the old value combined with all lower lanes'
+  // operands.
   what.is_exclusive = true;
   LLVMValueRef below = lanes_scan(e, value, what);
   LLVMValueRef start = lanes_splat(e, e->builder, old);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// atomics.h: read-modify-write operations of all threads on one address.
+// atomics.h: atomic read-modify-writes of all threads on one address.
 #ifndef MTLC_ATOMICS_H
 #define MTLC_ATOMICS_H
 
@@ -8,7 +8,7 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Atomicrmw
+// Emits an atomicrmw.
 void lanes_emit_atomic(lanes_emitter *e, LLVMValueRef atomic);
 
 #endif

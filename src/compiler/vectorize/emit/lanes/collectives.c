@@ -22,7 +22,7 @@ static bool is_float(LLVMTypeRef type) {
          kind == LLVMBFloatTypeKind || kind == LLVMDoubleTypeKind;
 }
 
-// What an inactive thread holds.
+// Returns the operation's identity, which an inactive thread contributes.
 static LLVMValueRef identity_of(LLVMTypeRef type, lanes_collective what) {
   if (is_float(type)) {
     switch (what.operation) {
@@ -80,8 +80,8 @@ static LLVMValueRef of_active(lanes_emitter *e, LLVMValueRef value,
                          lanes_splat(e, e->builder, identity), "");
 }
 
-// Of a sum of conditions, as zeros and ones: the bits of the lanes that run and
-// for which they hold, as i32. NULL if it is another.
+// For a sum of conditions as zeros and ones: returns an i32 with the bit of
+// each lane that runs and whose condition holds. NULL for any other sum.
 static LLVMValueRef bits_added(lanes_emitter *e, LLVMValueRef value,
                                lanes_collective what) {
   if (what.operation != LANES_ADD || !LLVMIsAZExtInst(value)) {
@@ -95,17 +95,18 @@ static LLVMValueRef bits_added(lanes_emitter *e, LLVMValueRef value,
                                        LLVMConstNull(LLVMTypeOf(holds)), ""));
 }
 
-// True if it matters who is combined with whom: a sum or product of floats
-// starts with neighbours, unless mathematics are fast (docs/ir.md).
+// True if the order of combination matters: a sum or product of floats combines
+// neighbours first, unless mathematics are fast (docs/ir.md).
 static bool starts_with_neighbours(const lanes_emitter *e,
                                    lanes_collective what, LLVMTypeRef type) {
   return (what.operation == LANES_ADD || what.operation == LANES_MULTIPLY) &&
          is_float(type) && e->kernel->library->math_mode != MTL_MATH_FAST;
 }
 
-// Finds the two lanes of each pair in a step that leaves `half`: neighbours, then
-// neighbours among their results. Which result stands where is free: four by
-// four, they are had by shuffles within 128 bits, and the third step's by none.
+// Finds the two lanes of each pair in a step that leaves `half` values:
+// neighbours first, then neighbours among their results. Results may stand in
+// any order: groups of four need only shuffles within 128 bits, and the third
+// step none.
 static void pick_neighbours(uint32_t half, int low[MOST_LANES],
                             int high[MOST_LANES]) {
   for (uint32_t i = 0; i < half; i++) {
@@ -145,8 +146,8 @@ LLVMValueRef lanes_reduce(lanes_emitter *e, LLVMValueRef value,
                                  "");
 }
 
-// Every lane's value moved up by distance; the lowest take their values from
-// below, a vector whose last lanes count.
+// Moves every lane's value up by distance; the lowest lanes take theirs from
+// the last lanes of `below`.
 static LLVMValueRef moved_up(lanes_emitter *e, LLVMValueRef value,
                              LLVMValueRef below, uint32_t distance) {
   int lanes[MOST_LANES];
@@ -156,7 +157,7 @@ static LLVMValueRef moved_up(lanes_emitter *e, LLVMValueRef value,
   return lanes_shuffle(e, value, below, lanes, e->lanes);
 }
 
-// How many bits there are below each lane, or up to it.
+// Returns how many bits are set below each lane, or up to it.
 static LLVMValueRef scan_bits(lanes_emitter *e, LLVMValueRef bits,
                               LLVMTypeRef type, bool is_exclusive) {
   LLVMValueRef below[MOST_LANES];
@@ -193,7 +194,7 @@ LLVMValueRef lanes_scan(lanes_emitter *e, LLVMValueRef value,
     LLVMValueRef earlier =
         moved_up(e, value, LLVMConstNull(LLVMTypeOf(value)), distance);
     LLVMValueRef sum = combine(e, what, earlier, value);
-    // Lanes with nothing that far below keep their value.
+    // A lane with no other that far below keeps its value.
     int lanes[MOST_LANES];
     for (uint32_t i = 0; i < e->lanes; i++) {
       lanes[i] = (int)(i < distance ? i : e->lanes + i);
@@ -221,8 +222,9 @@ uint32_t lanes_register_words(const lanes_emitter *e) {
   return lanes_shuffled_words(&e->machine);
 }
 
-// vpermi2d picks from two registers, by five bits of an index. vpermd picks
-// from one, by three: the others choose between registers, as signs.
+// vpermi2d selects from two registers by five bits of an index. vpermd selects
+// from one by three; the other bits become signs, which select between
+// registers.
 LLVMValueRef lanes_pick_words(lanes_emitter *e, LLVMValueRef *tables,
                               uint32_t count, LLVMValueRef index) {
   LLVMBuilderRef b = e->builder;
@@ -252,7 +254,7 @@ LLVMValueRef lanes_pick_words(lanes_emitter *e, LLVMValueRef *tables,
   return picked[0];
 }
 
-// Through memory: LLVM makes loads of it.
+// Permutes through memory, as loads.
 static LLVMValueRef permute_in_memory(lanes_emitter *e, LLVMValueRef value,
                                       LLVMValueRef index) {
   LLVMValueRef array = lanes_fixed_alloca(e, LLVMTypeOf(value));
@@ -263,8 +265,9 @@ static LLVMValueRef permute_in_memory(lanes_emitter *e, LLVMValueRef value,
                            LLVMConstAllOnes(lanes_vector_of(e->lanes, e->types.i1)));
 }
 
-// Each lane's element of 32 words, by the lowest five bits of its index on
-// machines with registers for that; elsewhere indices are below 32.
+// Returns for each lane the element of 32 words that its index selects: by the
+// lowest five bits on machines with such permutations; elsewhere indices are
+// below 32.
 static LLVMValueRef permute_words(lanes_emitter *e, LLVMValueRef value,
                                   LLVMValueRef index) {
   const uint32_t words = lanes_register_words(e);

@@ -10,7 +10,7 @@
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Over the active threads, in the order of docs/ir.md
+// Combines the active threads' values in the order of docs/ir.md.
 LLVMValueRef lanes_reduce(lanes_emitter *e, LLVMValueRef value,
                           lanes_collective what);
 LLVMValueRef lanes_scan(lanes_emitter *e, LLVMValueRef value,
@@ -18,11 +18,11 @@ LLVMValueRef lanes_scan(lanes_emitter *e, LLVMValueRef value,
 void lanes_emit_collective(lanes_emitter *e, LLVMValueRef call);
 void lanes_emit_shuffle(lanes_emitter *e, LLVMValueRef call);
 void lanes_emit_ballot(lanes_emitter *e, LLVMValueRef call);
-// How many words registers hold that the machine picks from by indices that it
-// does not know before; 0 if there are none.
+// Returns how many words a permutation by indices in a register can select
+// from; 0 if the machine has none.
 uint32_t lanes_register_words(const lanes_emitter *e);
-// Picks as many, each by the lowest bits of its index, from the words of two
-// registers side by side, or of as many as hold 32.
+// Selects that many words, each by the lowest bits of its index, from two
+// adjacent registers, or from as many as hold 32.
 LLVMValueRef lanes_pick_words(lanes_emitter *e, LLVMValueRef *tables,
                               uint32_t count, LLVMValueRef index);
 

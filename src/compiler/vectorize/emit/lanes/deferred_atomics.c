@@ -33,13 +33,13 @@
 #include "compiler/vectorize/emit/values/values.h"
 
 enum {
-  PAIRS_LIMIT = 32,  // of arguments to compare
+  PAIRS_LIMIT = 32,  // pairs of arguments compared
   SLOTS_LIMIT = 64,
-  WINDOW_BYTES = 34880,  // counters.ll: %window, its sums, their words
+  WINDOW_BYTES = 34880,  // counters.ll: %window with its sums and their words
   SUMS_OFFSET = 64,
   SECOND_SUMS_OFFSET = 18496,
   WINDOW_WORDS = 4096,
-  PAGE_BYTES = 4096,  // a window grows by
+  PAGE_BYTES = 4096,  // a window grows by this
   TURN_LANES = 8,
 };
 
@@ -80,7 +80,7 @@ static bool call_touches_device(LLVMValueRef call) {
   }
 }
 
-// True if a plain access is to an argument, and notes which.
+// True if a plain access is to an argument's memory; notes the argument.
 static bool is_to_argument(LLVMValueRef access, unsigned pointer,
                            uint64_t *slots) {
   LLVMValueRef root = mtlc_root_of(LLVMGetOperand(access, pointer));
@@ -122,8 +122,8 @@ static bool any_touches(lanes_emitter *e, LLVMValueRef from) {
   return false;
 }
 
-// True if anything that control may come to behind a block touches device
-// memory; the block itself, too, if it is in a loop.
+// True if code that may run after a block touches device memory; the block
+// itself counts if it is in a loop.
 static bool touches_behind(lanes_emitter *e, LLVMBasicBlockRef block) {
   lanes_map seen = {0};
   LLVMBasicBlockRef *work =
@@ -158,7 +158,8 @@ static void add_root(lanes_deferral *counting, LLVMValueRef root) {
   }
 }
 
-// True if what is touched can be told from what is added to.
+// True if a run-time test can tell whether the memory that is touched later
+// overlaps what is added to.
 static bool can_tell_apart(const lanes_deferral *counting, bool knows_added) {
   if (!counting->touched_slots) {
     return true;
@@ -264,7 +265,7 @@ static LLVMValueRef call(lanes_emitter *e, const char *name, LLVMTypeRef result,
   return mtlc_call(e->builder, function, arguments, count);
 }
 
-// Where the window for an addition is.
+// Returns the address of the window for an addition.
 static LLVMValueRef window_of(lanes_emitter *e, LLVMValueRef atomic) {
   if (!e->counters) {
     e->counters = LLVMBuildLoad2(
@@ -294,8 +295,8 @@ LLVMValueRef lanes_defer(lanes_emitter *e, LLVMValueRef atomic,
   return call(e, "mettle.counters.add", e->types.nothing, arguments, 3);
 }
 
-// Which words of a window lanes add to: their numbers in it, and whether they
-// are inside it.
+// The words of a window that lanes add to: their numbers, and whether they are
+// inside.
 typedef struct window_words {
   LLVMValueRef numbers;  // <32 x i32>
   LLVMValueRef inside;   // <32 x i1>
@@ -307,7 +308,7 @@ static LLVMValueRef clamp(lanes_emitter *e, const char *name,
   return lanes_intrinsic(e, name, &e->types.i64, 1, operands, 2);
 }
 
-// The first index whose address is not before the one given.
+// Returns the first index whose address is at or after a given one.
 static LLVMValueRef index_from(lanes_emitter *e, const lanes_base_index *place,
                                LLVMValueRef base, LLVMValueRef address) {
   const uint64_t size = place->size_bytes;
@@ -319,8 +320,8 @@ static LLVMValueRef index_from(lanes_emitter *e, const lanes_base_index *place,
                        "");
 }
 
-// Compares indices in 32 bits, for all lanes at once; elements must have a
-// power of two of bytes.
+// Compares 32-bit indices of all lanes at once. Elements have a power of two of
+// bytes.
 static window_words words_by_index(lanes_emitter *e, const lanes_base_index *place,
                                    LLVMValueRef window) {
   LLVMBuilderRef b = e->builder;
@@ -377,7 +378,8 @@ static window_words find_words(lanes_emitter *e, const lanes_base_index *place,
                    : words_by_address(e, address, window);
 }
 
-// Every lane adds to its element's sum, every other lane to the second.
+// Adds to each lane's element: even lanes in the first array of sums, odd ones
+// in the second.
 static void add_one(lanes_emitter *e, LLVMValueRef atomic, LLVMValueRef sums,
                     uint64_t size_bytes, LLVMValueRef number,
                     LLVMValueRef value) {
@@ -410,8 +412,8 @@ static void add_all(lanes_emitter *e, LLVMValueRef atomic, LLVMValueRef window,
   }
 }
 
-// How many bytes the elements take that an index of so few bits may be of. 0:
-// more than a page, all of which need not come into the window.
+// Returns the size of the elements that an index of so few bits can reach; 0
+// for more than a page, which need not all be in the window.
 static uint64_t reach_of(const lanes_emitter *e, const lanes_base_index *place) {
   if (!place || !place->source) {
     return 0;
@@ -422,13 +424,13 @@ static uint64_t reach_of(const lanes_emitter *e, const lanes_base_index *place) 
   return place->size_bytes % 4 == 0 && reach <= PAGE_BYTES ? reach : 0;
 }
 
-// Whether all elements that may be meant lie in the window, one behind the
-// other, and all lanes are there: nothing is then to be asked of any of them.
+// Returns an i1: all elements that an index can reach are in the window, and
+// all lanes run, so that no lane needs a test.
 static LLVMValueRef is_within_reach(lanes_emitter *e, LLVMValueRef window,
                                     LLVMValueRef base, LLVMValueRef start,
                                     uint64_t reach) {
   LLVMBuilderRef b = e->builder;
-  // None of three numbers is negative; a window that is not open has no bytes.
+  // None of the three numbers is negative; a closed window has no bytes.
   LLVMValueRef offset = LLVMBuildSub(b, base, window_word(e, window, 1), "");
   LLVMValueRef room = LLVMBuildSub(b, window_word(e, window, 2),
                                    mtlc_i64(e->context, reach), "");
@@ -443,8 +445,8 @@ static LLVMValueRef is_within_reach(lanes_emitter *e, LLVMValueRef window,
   return LLVMBuildAnd(b, is_full, is_inside, "");
 }
 
-// A few lanes a turn if the indices are in memory: the code has to be small to
-// go into the loop over simdgroups.
+// Adds a few lanes an iteration, if the indices are in memory: small code can
+// stay within the loop over simdgroups.
 static void add_in_turns(lanes_emitter *e, LLVMValueRef atomic,
                          const lanes_base_index *place, LLVMValueRef sums) {
   LLVMBuilderRef b = e->builder;
@@ -476,8 +478,8 @@ static void add_in_turns(lanes_emitter *e, LLVMValueRef atomic,
   LLVMPositionBuilderAtEnd(b, done);
 }
 
-// What is added to elements of a page or less, and where not all of them are in
-// the window.
+// Adds to elements of at most a page, with a branch for the case that not all
+// are in the window.
 static void add_within_reach(lanes_emitter *e, LLVMValueRef atomic,
                              const lanes_base_index *place, LLVMValueRef window,
                              uint64_t reach, LLVMBasicBlockRef done) {
@@ -498,7 +500,7 @@ static void add_within_reach(lanes_emitter *e, LLVMValueRef atomic,
   LLVMPositionBuilderAtEnd(b, far);
 }
 
-// Asks of each lane whether its element is in the window.
+// Tests for each lane whether its element is in the window.
 static void add_by_lane(lanes_emitter *e, LLVMValueRef atomic) {
   e->is_counting = true;
   lanes_scalarise(e, atomic);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// deferred_atomics.h: atomic additions that may be done later.
+// deferred_atomics.h: atomic additions that a worker may do later.
 #ifndef MTLC_DEFERRED_ATOMICS_H
 #define MTLC_DEFERRED_ATOMICS_H
 
@@ -9,16 +9,16 @@
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Finds out whether additions may be done later.
+// Finds which additions may be deferred.
 void lanes_deferred_find(lanes_emitter *e);
 // Makes the functions that counters.ll calls.
 void lanes_deferred_define(mtlc_kernel *kernel, const lanes_deferral *counting);
-// Emits an addition that may be. Returns false if it may not.
+// Emits a deferred addition. False if it may not be deferred.
 bool lanes_emit_deferred(lanes_emitter *e, LLVMValueRef atomic);
-// True if one may be done later.
+// True if an addition may be deferred.
 bool lanes_is_deferred(const lanes_emitter *e, LLVMValueRef atomic);
-// One thread's, or one of all threads together; the result is nothing, but not
-// NULL.
+// Defers one thread's addition, or the sum of all threads'. Returns a value
+// that nobody reads, not NULL.
 LLVMValueRef lanes_defer(lanes_emitter *e, LLVMValueRef atomic,
                          LLVMValueRef address, LLVMValueRef operand);
 

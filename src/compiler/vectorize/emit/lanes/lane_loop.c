@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // lane_loop.c: gathers and scatters that the machine has no instruction for:
-// scatters but of words with AVX-512, gathers without AVX2. Where many lanes
-// run, one lane after another without a loop; otherwise a loop over those that
-// do. LLVM makes a branch for each lane, which runs no faster and takes the
-// compiler much longer.
+// without AVX-512 all scatters, without AVX2 gathers too. Where many lanes run,
+// it accesses lane after lane in straight-line code; else in a loop over the
+// running lanes. LLVM would make a branch for each lane, which is no faster and
+// takes much longer to compile.
 #include "compiler/vectorize/emit/lanes/lane_loop.h"
 
 #include <stdbool.h>
@@ -24,26 +24,28 @@
 #include "compiler/vectorize/emit/values/values.h"
 #include "compiler/vectorize/plan/access/access.h"
 
-// Lanes that run, from which on a loop over them takes longer than a turn for
-// each of the 32 without one: its end is seldom guessed right.
+// From this many running lanes on, straight-line code for all 32 is faster than
+// a loop over them, whose exit is mispredicted.
 enum { MANY_LANES = 8 };
 
-// Accesses of a function that have both: a hundred instructions each. What has
-// more is long, and its time is elsewhere.
+// The most accesses of a function that have both kinds of code, a hundred
+// instructions each. A function with more spends its time elsewhere.
 enum { MOST_WITHOUT_LOOP = 16 };
 
-// Where each lane's element is, and what it is.
+// Each lane's address and value.
 typedef struct each_lane {
   const lanes_access *a;
   uint64_t offset;
   bool has_place;
   lanes_base_index place;
-  LLVMValueRef first;      // else lane 0's address, the others by a's stride
-  LLVMValueRef pointers;   // else
-  LLVMValueRef addresses;  // an array of the place's indices, or of pointers
+  LLVMValueRef first;      // if not NULL, lane 0's address; others are a's
+                           // stride apart
+  LLVMValueRef pointers;   // otherwise
+  LLVMValueRef addresses;  // an array of base_index's indices, or of pointers
   LLVMValueRef values;     // an array of elements
-  LLVMValueRef home;       // or the sum that has them, if that is not NULL
-  uint32_t element;        // of each lane's two in a sum
+  LLVMValueRef home;       // or the matrix accumulator that has them, if not
+                           // NULL
+  uint32_t element;        // which of each lane's two elements there
   bool store;
 } each_lane;
 
@@ -54,7 +56,7 @@ static each_lane begin(lanes_emitter *e, const lanes_access *a,
   return each;
 }
 
-// An element of a lane whose index in the place, or whose pointer, is given.
+// Returns the address of a lane's element from its index or pointer.
 static LLVMValueRef address_of(lanes_emitter *e, const each_lane *each,
                                LLVMValueRef own) {
   return lanes_address_at(
@@ -93,9 +95,9 @@ LLVMValueRef lanes_filled(lanes_emitter *e, LLVMValueRef vector) {
                          lanes_splat(e, e->builder, one), "");
 }
 
-// Each lane's index in the place, or its pointer. Lanes that do not run do once
-// more what the last that does: before it, others may store to the same place,
-// and it stores there last.
+// Stores each lane's index or pointer in an array. A lane that does not run
+// repeats the last running one, which has stored there last: an earlier lane's
+// address might since have been stored to by others.
 static void take_addresses(lanes_emitter *e, const each_lane *each,
                            LLVMValueRef out_own[MOST_LANES]) {
   LLVMValueRef own =
@@ -159,7 +161,7 @@ static LLVMValueRef address_of_lane(lanes_emitter *e, const each_lane *each,
                     lanes_element_of(e, type, each->addresses, lane));
 }
 
-// Where a lane's value is, to be loaded or stored.
+// Returns where a lane's value is loaded from or stored to.
 static LLVMValueRef value_of_lane(lanes_emitter *e, const each_lane *each,
                                   LLVMValueRef lane) {
   return each->home
@@ -203,8 +205,8 @@ static bool has_call(LLVMValueRef from, LLVMValueRef to) {
   return from != to;
 }
 
-// Finds a sum of tiles that has what is stored, each thread's element, and to
-// which nothing has been added since that was taken.
+// Finds a matrix accumulator that holds the stored values, each thread's
+// element, unchanged since they were read from it.
 static void find_sum(lanes_emitter *e, each_lane *each, LLVMValueRef stored) {
   LLVMValueRef instruction = each->a->instruction;
   if (!LLVMIsAStoreInst(instruction) || each->a->element != e->types.f32) {

@@ -9,28 +9,30 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/plan/access/access.h"
 
-// The same on machines that have no instruction for it.
+// Load and store as lanes_gather and lanes_scatter do, without such
+// instructions.
 LLVMValueRef lanes_load_by_lane(lanes_emitter *e, const lanes_access *a,
                              LLVMValueRef pointers, uint64_t offset);
 void lanes_store_by_lane(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef pointers, uint64_t offset,
                       LLVMValueRef value);
-// The vector where lanes that do not run have what the last that does has.
+// Returns the vector with the last running lane's value in all lanes that do
+// not run.
 LLVMValueRef lanes_filled(lanes_emitter *e, LLVMValueRef vector);
-// The same in little code, where it hardly ever comes to it or few run. Lanes
-// are the address's stride apart if lane 0's is given, anywhere if it is NULL.
+// Load and store in little code, where control rarely comes or few lanes run.
+// If lane 0's address is given, lanes are the address's stride apart.
 LLVMValueRef lanes_load_lane_loop(lanes_emitter *e, const lanes_access *a,
                                 LLVMValueRef first, uint64_t offset);
 void lanes_store_lane_loop(lanes_emitter *e, const lanes_access *a,
                          LLVMValueRef pointers, uint64_t offset,
                          LLVMValueRef value);
-// The same where only a few of the lanes run, a set of which is given; all bits
-// if it is not known which.
+// Stores where only a few lanes run: those of a set; all bits if it is not
+// known which.
 void lanes_store_few(lanes_emitter *e, const lanes_access *a,
                      LLVMValueRef pointers, uint64_t offset, LLVMValueRef value,
                      uint32_t lanes);
 
-// Several values, lane by lane.
+// A value that is stored lane by lane with others.
 typedef struct lanes_own_value {
   LLVMValueRef value;     // <32 x T>
   LLVMValueRef pointers;  // <32 x ptr>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// scalarise.c: runs an instruction that has no vector form once for each thread
-// that is active, by rising lane: atomics, volatile accesses, unknown calls.
+// scalarise.c: runs an instruction without a vector form once for each active
+// thread, in the order of lanes: atomics, volatile accesses, unknown calls.
 #include "compiler/vectorize/emit/lanes/scalarise.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -21,13 +21,13 @@
 #include "compiler/vectorize/emit/values/masks.h"
 #include "compiler/vectorize/emit/values/values.h"
 
-// Bits do not lie in memory one a byte; everything else is as in a vector.
+// Returns the type of an array's elements: a byte for a bool, else the value's.
 static LLVMTypeRef storage_of(lanes_emitter *e, LLVMTypeRef type) {
   return type == e->types.i1 ? e->types.i8 : type;
 }
 
-// Instructions come one after the other, and so do their arrays: hundreds of
-// them would be as much memory, each time cold.
+// Returns an array that a later instruction can use again: hundreds of arrays
+// would be as much cold memory.
 LLVMValueRef lanes_array_of(lanes_emitter *e, LLVMTypeRef type) {
   type = storage_of(e, type);
   for (uint32_t i = 0; i < e->array_count; i++) {
@@ -64,13 +64,13 @@ LLVMValueRef lanes_element_of(lanes_emitter *e, LLVMTypeRef type,
                         lanes_element_at(e, type, array, lane), "");
 }
 
-// An operand's components, ready to be picked up by lane.
+// An operand's components, ready to be loaded by lane.
 typedef struct serial_operand {
   LLVMTypeRef type;
   uint32_t count;
   LLVMValueRef *components;  // [count] scalars or arrays
   bool is_array;
-  bool is_place;  // the array holds the indices of places
+  bool is_place;  // the array holds indices of a base_index
   lanes_base_index place;
 } serial_operand;
 
@@ -83,8 +83,8 @@ static serial_operand spread_operand(lanes_emitter *e, LLVMValueRef value) {
   operand.is_place =
       operand.is_array && lanes_base_index_find(e, value, &operand.place);
   if (operand.is_place) {
-    // Half of what addresses take, and nothing where only another way of doing
-    // it is taken.
+    // Indices take half of the space of addresses, and nothing where they are
+    // in memory already.
     operand.components[0] = lanes_array_from(e, operand.place.index);
     return operand;
   }
@@ -124,7 +124,7 @@ static LLVMValueRef pick_component(lanes_emitter *e,
              : value;
 }
 
-// Puts a whole value of a thread together from its components.
+// Assembles a thread's whole value from its components.
 static LLVMValueRef assemble(lanes_emitter *e, LLVMTypeRef type,
                              const serial_operand *operand, uint32_t *component,
                              LLVMValueRef lane) {
@@ -151,7 +151,7 @@ static LLVMValueRef assemble(lanes_emitter *e, LLVMTypeRef type,
   return whole;
 }
 
-// Takes a whole value apart, in the same order.
+// Takes a thread's value apart, in the same order.
 static void disassemble(lanes_emitter *e, LLVMValueRef value,
                         LLVMValueRef *components, uint32_t *component) {
   LLVMTypeRef type = LLVMTypeOf(value);
@@ -236,8 +236,8 @@ static void run_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
   }
 }
 
-// One after the other without a loop, for all lanes: what is done for each is
-// short, and a loop would take longer over it.
+// Updates lane after lane without a loop: each update is shorter than a loop's
+// overhead.
 static void update_all(lanes_emitter *e, LLVMValueRef atomic,
                        const lanes_base_index *place) {
   LLVMValueRef at[MOST_LANES];
@@ -314,8 +314,8 @@ void lanes_loop_over_lanes(lanes_emitter *e, lanes_lane_body *body, void *contex
   LLVMPositionBuilderAtEnd(e->builder, done);
 }
 
-// The called function is a call's last operand: a thread's own value as well
-// if the call goes through a pointer.
+// Counts a call's operands that each thread has its own of. The callee, which
+// is the last operand, counts if the call is indirect.
 static uint32_t own_operand_count(LLVMValueRef instruction) {
   return mtlc_callee(instruction) ? LLVMGetNumArgOperands(instruction)
                                   : (uint32_t)LLVMGetNumOperands(instruction);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// access_addresses.c: where an access begins, and where each row of it does.
+// access_addresses.c: the address of an access and of each of its segments.
 #include "compiler/vectorize/emit/memory/access_addresses.h"
 
 #include "compiler/ir/llvm/types.h"
@@ -14,8 +14,8 @@ LLVMValueRef lanes_access_begin(lanes_emitter *e, const lanes_access *a) {
   return a->first ? a->first : lanes_scalar(e, a->pointer, 0);
 }
 
-// The address of a row: computed for each on its own, so that what rows have in
-// common stays out of vectors, which are dear to take apart.
+// Computes each segment's address on its own, as a scalar: extracting it from a
+// vector of addresses costs more.
 LLVMValueRef lanes_access_segment_address(lanes_emitter *e, const lanes_access *a,
                                   uint32_t row) {
   const uint32_t width = e->lanes / a->shape.row;

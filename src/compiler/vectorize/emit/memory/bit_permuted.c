@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// bit_permuted.c: loads and stores of lanes that are neighbours in another
-// order than their numbers', as where ggml's matrix products bring tiles into
-// threadgroup memory with their columns for rows: vectors of those that lie
-// side by side, which are put in order in registers.
+// bit_permuted.c: loads and stores of lanes that are neighbours in a permuted
+// order, as where ggml's matrix products store tiles transposed in threadgroup
+// memory. Lanes that lie side by side are one vector, which shuffles put in
+// order.
 #include "compiler/vectorize/emit/memory/bit_permuted.h"
 
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "compiler/vectorize/plan/access/access.h"
 #include "compiler/vectorize/plan/access/forms/bit_runs.h"
 
-// Lane i of a run, that begins with lane first.
+// Returns the lane at position i of the run that begins with lane first.
 static uint32_t lane_of_run(const lanes_pattern_runs *runs, uint32_t first,
                             uint32_t i) {
   for (uint32_t b = 0; 1u << b < runs->lanes; b++) {
@@ -32,7 +32,7 @@ static LLVMValueRef address_of_lane(lanes_emitter *e,
   return lanes_address_at(e, first, lanes_pattern_at(&runs->pattern, lane));
 }
 
-// Each lane's components side by side, of the lanes of a run.
+// Returns the components of a run's lanes, side by side.
 static LLVMValueRef run_of(lanes_emitter *e, const lanes_pattern_runs *runs,
                            LLVMValueRef all, uint32_t count, uint32_t first) {
   int items[MOST_ELEMENTS];
@@ -61,7 +61,7 @@ void lanes_store_bit_runs(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-// Where a lane's components are among those of the runs.
+// Returns the position of a lane's components within the runs.
 static uint32_t place_of(const lanes_pattern_runs *runs, uint32_t lane) {
   uint32_t run = 0, place = 0, bit = 0;
   for (uint32_t b = 0; b < LANES_BITS; b++) {
@@ -75,7 +75,8 @@ static uint32_t place_of(const lanes_pattern_runs *runs, uint32_t lane) {
   return run * runs->lanes + place;
 }
 
-// Lanes' components side by side, from the runs behind lane 0's address.
+// Loads the runs at their offsets from lane 0's address and returns all lanes'
+// components side by side.
 static LLVMValueRef load_all(lanes_emitter *e, const lanes_pattern_runs *runs,
                              LLVMTypeRef element, uint32_t count,
                              uint32_t alignment, LLVMValueRef address) {

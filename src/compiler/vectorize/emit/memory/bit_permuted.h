@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// bit_permuted.h: loads and stores of lanes that are neighbours in another
-// order than their numbers', as where ggml's matrix products bring tiles into
-// threadgroup memory with their columns for rows.
+// bit_permuted.h: loads and stores of lanes that are neighbours in a permuted
+// order.
 #ifndef MTLC_BIT_PERMUTED_H
 #define MTLC_BIT_PERMUTED_H
 
@@ -19,7 +18,8 @@ void lanes_store_bit_runs(lanes_emitter *e, const lanes_access *a,
 void lanes_load_bit_runs(lanes_emitter *e, const lanes_access *a,
                      const lanes_pattern_runs *runs,
                      LLVMValueRef *out_components);
-// A vector of what all lanes have at a pattern behind lane 0's address.
+// Returns the vector that all lanes load, at a pattern of offsets from lane 0's
+// address.
 LLVMValueRef lanes_load_bit_permuted(lanes_emitter *e, const lanes_pattern *pattern,
                                 LLVMTypeRef type, uint32_t size_bytes,
                                 uint32_t alignment, LLVMValueRef first);

@@ -19,10 +19,11 @@
 #include "compiler/vectorize/plan/access/access.h"
 #include "compiler/vectorize/plan/kept_values.h"
 
-enum { MOST_INDICES = 6 };  // of an address, but for its base
+enum { MOST_INDICES = 6 };  // of one address, beside its base
 
-// Machines gather words, not bytes: the aligned word around an element lies in
-// the same page, so that reading it does no harm.
+// True if an element is gathered as a part of a word: machines gather words
+// only. The aligned word around an element is in the same page, so reading it
+// is harmless.
 static bool is_part_of_word(const lanes_access *a, uint64_t offset) {
   return a->size_bytes < 4 &&
          lanes_common_alignment(a->alignment, offset) >= a->size_bytes;
@@ -41,16 +42,16 @@ LLVMValueRef lanes_base_indexed(lanes_emitter *e, LLVMValueRef address) {
                              base, outer, count, "");
 }
 
-// How many lanes are gathered, from the first on: fewer where others never
-// come, but as many as a register of AVX-512's least has words.
+// Returns how many lanes are gathered, from the first on: fewer than all where
+// the others never run, and at least a 16-byte register's words.
 static uint32_t lanes_gathered(const lanes_emitter *e) {
   enum { LEAST = 4 };
   const uint32_t count = lanes_narrow_count(e);
   return count < LEAST ? LEAST : count;
 }
 
-// An index of 32 bits if there is one: a signed number, which is the unsigned
-// one that it was once *bias is added to it.
+// Returns a signed 32-bit index if there is one. An unsigned one becomes signed
+// by subtracting *bias, which the base then adds.
 static LLVMValueRef narrow_index(lanes_emitter *e, LLVMValueRef index,
                                  uint64_t *out_bias) {
   const uint32_t count = lanes_gathered(e);
@@ -73,7 +74,7 @@ static LLVMValueRef narrow_index(lanes_emitter *e, LLVMValueRef index,
   return LLVMBuildSExt(e->builder, low, wide, "");
 }
 
-// The addresses offset bytes behind those of consecutive lanes.
+// Returns the addresses offset bytes after those of consecutive lanes.
 static LLVMValueRef behind_first(lanes_emitter *e, LLVMValueRef address,
                                  uint64_t offset) {
   const lanes_shape shape = lanes_shape_of(e->values, address);
@@ -84,9 +85,9 @@ static LLVMValueRef behind_first(lanes_emitter *e, LLVMValueRef address,
   return LLVMBuildGEP2(e->builder, e->types.i8, first, &steps, 1, "");
 }
 
-// The addresses offset bytes behind pointers, as one base and an index for each
-// lane where possible: x86 gathers twice as fast by signed indices of 32 bits
-// as by 64 (vpgatherdd, vpgatherqd).
+// Returns addresses offset bytes after pointers, as one base and an index for
+// each lane where possible: x86 gathers by signed 32-bit indices twice as fast
+// as by 64-bit ones (vpgatherdd, vpgatherqd).
 static LLVMValueRef addresses_of(lanes_emitter *e, const lanes_access *a,
                                  LLVMValueRef pointers, uint64_t offset) {
   LLVMTypeRef type = a->pointer ? lanes_type_indexed(e->values, a->pointer) : NULL;
@@ -129,8 +130,8 @@ static LLVMValueRef gather_words(lanes_emitter *e, const lanes_access *a,
   return LLVMBuildBitCast(e->builder, value, lanes_vector_of(e->lanes, a->element), "");
 }
 
-// Functions for several simdgroups at once have no branches that hang on which
-// simdgroup it is: there LLVM has to do what the machine has not.
+// A function for several simdgroups at once has no branch that depends on the
+// simdgroup. There LLVM must emulate a gather that the machine lacks.
 LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
                           LLVMValueRef pointers, uint64_t offset) {
   if (e->machine.has_gathers && is_part_of_word(a, offset)) {
@@ -154,7 +155,7 @@ bool lanes_has_scatter(const lanes_emitter *e, const lanes_access *a) {
 
 void lanes_scatter(lanes_emitter *e, const lanes_access *a,
                    LLVMValueRef pointers, uint64_t offset, LLVMValueRef value) {
-  // 16 lanes take a Zen 4 30 cycles, whichever run.
+  // A Zen 4 takes 30 cycles for 16 lanes, however few run.
   const uint32_t few = e->is_at_once ? 0 : lanes_few_active(e);
   if (few) {
     lanes_store_few(e, a, pointers, offset, value, few);

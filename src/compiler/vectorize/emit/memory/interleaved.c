@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// interleaved.c: loads and stores of lanes a small stride apart: whole
-// vectors of memory, taken apart and put together by shuffles. Loads beside
-// each other, as of x[4 * i] to x[4 * i + 3], are done as one.
+// interleaved.c: loads and stores of lanes a small stride apart: whole vectors
+// of memory, deinterleaved by shuffles. Adjacent loads, such as x[4 * i] to x[4
+// * i + 3], become one.
 #include "compiler/vectorize/emit/memory/interleaved.h"
 
 #include <llvm-c/Target.h>
@@ -26,9 +26,9 @@
 
 enum { WORD_BITS = 64 };
 
-// spread_mask by a general register, whose bits the machine deposits, so far
-// apart that a product puts the wanted ones of each lane beside each other:
-// shuffles of masks are of vectors as long as what is loaded.
+// Does what spread_mask does in a general register: the machine deposits the
+// mask's bits apart (pdep), and a product repeats them. A shuffle of masks
+// would need a vector as long as what is loaded.
 static LLVMValueRef deposited_mask(lanes_emitter *e, uint32_t stride,
                                    uint32_t wanted, uint32_t first,
                                    uint32_t length) {
@@ -51,8 +51,8 @@ static LLVMValueRef deposited_mask(lanes_emitter *e, uint32_t stride,
   return LLVMBuildBitCast(b, all, LLVMVectorType(e->types.i1, length), "");
 }
 
-// Lane i's mask at those of its elements i * stride to (i + 1) * stride - 1
-// that are in a set of bits; length of them, from first on.
+// Returns a mask of elements [first, first + length): element i * stride + k
+// has lane i's bit if k is in a set of bits, else 0.
 static LLVMValueRef spread_mask(lanes_emitter *e, uint32_t stride,
                                 uint32_t wanted, uint32_t first,
                                 uint32_t length) {
@@ -73,14 +73,14 @@ static uint64_t bytes_of(const lanes_access *a, uint32_t stride) {
   return (uint64_t)a->shape.lanes * stride * a->size_bytes;
 }
 
-// Some of the vectors of 32 in which lanes' elements lie, or a part of it.
+// One of the 32-element vectors in which lanes' elements lie, or a part of it.
 typedef struct lanes_clone {
   LLVMValueRef address;
   LLVMValueRef mask;
   uint32_t alignment;
 } lanes_clone;
 
-// Elements from first on, of those that lanes have one behind the other.
+// Returns the vector of a lane's elements from first on.
 static lanes_clone part_at(lanes_emitter *e, const lanes_access *a,
                           uint32_t stride, uint32_t wanted, uint32_t first,
                           uint32_t length) {
@@ -139,9 +139,9 @@ static void store_parts(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-// True if lanes' elements are best taken for words, of which each has one:
-// bytes by fours. Also with AVX-512, where they could be gathered from
-// anywhere: what is computed with them mostly wants words.
+// True if lanes' elements are best loaded as words that each lane has one of:
+// four bytes each. Also with AVX-512, which could gather bytes from anywhere,
+// since what is computed with them mostly wants words.
 static bool are_words(const lanes_emitter *e, LLVMTypeRef element,
                       uint32_t stride) {
   return stride == 4 && element == e->types.i8;
@@ -179,9 +179,9 @@ LLVMValueRef lanes_repeated_mask(lanes_emitter *e, uint32_t count) {
   return spread_mask(e, count, lanes_first_elements(count), 0, e->lanes * count);
 }
 
-// The first lanes alone, a power of two of them, where others never come: what
-// one step of a tree stores, the next then finds in the registers on the way to
-// memory, which machines cannot give back from stores with gaps.
+// Returns a power of two of lanes if the others never run. A store of just
+// these leaves no gaps, so that the next step of a tree can forward it from the
+// store buffer.
 uint32_t lanes_narrow_count(const lanes_emitter *e) {
   uint32_t count = 1;
   while (count < e->coming) {
@@ -215,7 +215,8 @@ static void fetch(lanes_emitter *e, const lanes_access *a, uint32_t stride) {
   lanes_prefetch_at(e, lanes_access_begin(e, a), next, bytes);
 }
 
-// All elements of all lanes, of which each lane has the first few.
+// Returns the mask of all elements of all lanes, of which each lane has the
+// first few.
 static LLVMValueRef mask_of(lanes_emitter *e, const lanes_access *a,
                             uint32_t stride) {
   return stride == 1
@@ -223,7 +224,8 @@ static LLVMValueRef mask_of(lanes_emitter *e, const lanes_access *a,
              : spread_mask(e, stride, lanes_first_elements(a->count), 0, e->lanes * stride);
 }
 
-// Components of the first or last half of the lanes, from a word for each.
+// Loads the components of the first or last half of the lanes, from one word
+// each.
 static void load_half(lanes_emitter *e, const lanes_access *a, uint32_t stride,
                       bool last, LLVMValueRef *out_components) {
   const uint32_t half = e->lanes / 2;
@@ -314,7 +316,7 @@ void lanes_load_interleaved(lanes_emitter *e, const lanes_access *a,
   lanes_deinterleave_components(e, load_all(e, a, stride), stride, a->count, out_components);
 }
 
-// The reverse of take_bytes, as bytes.
+// Does the reverse of take_bytes, with bytes as the result.
 static LLVMValueRef put_bytes(lanes_emitter *e, LLVMValueRef *components,
                               uint32_t count) {
   LLVMTypeRef type = lanes_vector_of(e->lanes, e->types.i32);
@@ -374,8 +376,8 @@ LLVMValueRef lanes_word_part(lanes_emitter *e, const lanes_access *a,
   return LLVMBuildBitCast(e->builder, part, lanes_vector_of(e->lanes, a->type), "");
 }
 
-// Words of all lanes, stride apart. Where masks cost, lanes one by one if some
-// do not run and memory may end.
+// Loads words of all lanes, a stride apart. On machines without cheap masks, if
+// some lanes do not run and memory may end, it loads lane by lane.
 static void load_whole_words(lanes_emitter *e, const lanes_access *words,
                              uint32_t stride, uint32_t wanted,
                              LLVMValueRef *out_words) {
@@ -414,7 +416,7 @@ static void load_whole_words(lanes_emitter *e, const lanes_access *words,
   }
 }
 
-// Loads bytes and halves that make whole words as these.
+// Loads bytes and halves that fill whole words as words.
 static void load_in_words(lanes_emitter *e, const lanes_access *all,
                           const lanes_interleave_group *group,
                           LLVMValueRef *out_components) {

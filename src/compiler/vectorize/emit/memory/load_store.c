@@ -40,7 +40,7 @@
 
 // --- Any address -------------------------------------------------------------
 
-// All lanes' elements, of which those of a row are a stride apart, one by one.
+// Stores all lanes' elements one by one; those of a segment are a stride apart.
 static void store_each(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef *components) {
   LLVMValueRef first = NULL;
@@ -72,7 +72,7 @@ static void scatter_singly(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-// Where all lanes run one by one, elsewhere scattered.
+// Stores lane by lane where all lanes run, elsewhere scatters.
 static void store_in_line(lanes_emitter *e, const lanes_access *a,
                           LLVMValueRef *components) {
   const bool uncached = e->uncached;
@@ -93,8 +93,8 @@ static void gather_singly(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-// Lane by lane, those that run, in little code; lanes are a stride behind the
-// first address if that is given.
+// Accesses lane by lane in a loop, those that run. If a first address is given,
+// lanes are a stride after it.
 static void access_lane_loop(lanes_emitter *e, const lanes_access *a,
                              bool store, LLVMValueRef *components) {
   for (uint32_t c = 0; c < a->count; c++) {
@@ -120,7 +120,7 @@ static void load_broadcast(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-// The lanes before an index wraps, and those from there on.
+// Does the lanes before the index wraps, then the others.
 static void split_at_wrap(lanes_emitter *e, const lanes_choice *choice,
                           const lanes_access *a, bool store,
                           LLVMValueRef *components) {
@@ -242,7 +242,8 @@ void lanes_emit_either(lanes_emitter *e, LLVMValueRef holds,
   }
 }
 
-// The address's own shape, without what a check was for.
+// Returns the access with its address's own shape, without what a check
+// establishes.
 static lanes_access apart_of(const lanes_emitter *e, const lanes_access *a) {
   lanes_access each = *a;
   each.shape = lanes_shape_of(e->values, a->pointer);
@@ -251,7 +252,7 @@ static lanes_access apart_of(const lanes_emitter *e, const lanes_access *a) {
   return each;
 }
 
-// Each way has its own view of the access.
+// Emits a check and both of its arms, each with its own copy of the access.
 static void emit_check(lanes_emitter *e, const lanes_choice *choice,
                        const lanes_access *a, bool store,
                        LLVMValueRef *components) {
@@ -266,7 +267,7 @@ static void emit_check(lanes_emitter *e, const lanes_choice *choice,
       view.shape = choice->shape;
       lanes_firsts_by_strides(e, a, choice->factors, firsts);
       holds = lanes_check_stride_one(e, choice->factors);
-      // Whether the stride is none is asked of the same addresses.
+      // The test for stride 0 uses the same addresses.
       ways[1] = choice->otherwise->check ? &view : a;
       break;
     case LANES_CHECK_STRIDE_ZERO:
@@ -295,8 +296,9 @@ static void emit_check(lanes_emitter *e, const lanes_choice *choice,
   lanes_emit_either(e, holds, choice, ways, emit, store, a->count, components);
 }
 
-// All that lies between lanes' elements, if all lanes run or it may be read;
-// otherwise one after another: LLVM makes a branch for each element of a mask.
+// Stores to gapped elements: reads and rewrites all memory between them if all
+// lanes run or it may be read; otherwise lane by lane, since LLVM makes a
+// branch for each element of a mask.
 static void emit_gapped(lanes_emitter *e, const lanes_choice *choice,
                         const lanes_access *a, bool store,
                         LLVMValueRef *components) {
@@ -354,11 +356,11 @@ const lanes_choice *lanes_choice_of(const lanes_emitter *e,
 
 // --- The instructions --------------------------------------------------------
 
-// Processors load and store elements that are aligned one by one, also where
-// there are many in a register: what is relaxed needs no atomic instruction.
-// It has to be done each time, and not in front of a loop that waits for it: a
-// fence tells LLVM that memory may be another. Threadgroup memory is one
-// worker's.
+// Keeps a relaxed atomic access in its place. Processors access aligned
+// elements one by one even in a vector, so it needs no atomic instruction. But
+// it must be done each time, and not be hoisted from a loop that waits for it:
+// a fence tells LLVM that memory may have changed. Threadgroup memory needs
+// none: one worker runs all its threads.
 static void hold_in_place(lanes_emitter *e, LLVMValueRef access,
                           LLVMValueRef pointer) {
   if (!lanes_is_plain(access) && !lanes_is_in_threadgroup(e->kernel, pointer)) {
@@ -432,7 +434,7 @@ void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
   }
 }
 
-// All threads store to one place: the last one's value stays. There is one.
+// Stores the last thread's value, where all threads store to one address.
 static void store_uniform(lanes_emitter *e, LLVMValueRef store) {
   LLVMValueRef value = LLVMGetOperand(store, 0);
   LLVMTypeRef type = LLVMTypeOf(value);

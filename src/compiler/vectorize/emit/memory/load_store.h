@@ -11,15 +11,15 @@
 #include "compiler/vectorize/plan/access/access.h"
 #include "compiler/vectorize/plan/access/access_plan.h"
 
-// Emits a load or a store, of which store says which, of components or of what
-// else a form has.
+// Emits a load or a store, as is_store says, of components or of another value
+// that a form has.
 typedef void lanes_emit_way(lanes_emitter *e, const lanes_choice *choice,
                             const lanes_access *a, bool store,
                             LLVMValueRef *values);
-// In the form that was chosen, or behind its check.
+// Emits the chosen form, or its check and both arms.
 lanes_emit_way lanes_emit_choice;
-// Goes one of a choice's two ways, as is found at run time, each with its own
-// view of the access.
+// Emits a branch on an i1 between a choice's two arms, each with its own copy
+// of the access.
 void lanes_emit_either(lanes_emitter *e, LLVMValueRef holds,
                        const lanes_choice *choice, const lanes_access *ways[2],
                        lanes_emit_way *emit[2], bool store, uint32_t count,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// masked.c: vectors loaded and stored under a mask, as the machine does it best.
+// masked.c: masked loads and stores of vectors, by the means of the machine.
 #include "compiler/vectorize/emit/memory/masked.h"
 
 #include <llvm-c/Target.h>
@@ -16,7 +16,8 @@
 #include "compiler/vectorize/emit/values/masks.h"
 #include "compiler/vectorize/plan/access/access.h"
 
-enum { SHORT_VECTOR = 4 };  // of which a branch each element is no more code
+enum { SHORT_VECTOR = 4 };  // a branch for each element of this few is no more
+                            // code
 
 static LLVMValueRef load_masked(lanes_emitter *e, LLVMTypeRef type,
                                 LLVMValueRef pointer, uint32_t alignment,
@@ -64,7 +65,7 @@ static void store_masked(lanes_emitter *e, LLVMValueRef value,
 static void store_among(lanes_emitter *e, const lanes_access *a,
                         LLVMValueRef value, LLVMValueRef pointer,
                         uint32_t alignment, LLVMValueRef mask) {
-  // Where no lane runs, the address may be anything.
+  // The address may be anything if no lane runs.
   const bool is_there = lanes_has_thread(e) && a->shape.row == e->lanes;
   LLVMBasicBlockRef stored = is_there ? NULL : lanes_block(e, "stored");
   if (stored) {
@@ -82,8 +83,8 @@ static void store_among(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-// Each register by itself: on some machines without AVX-512 a store under a
-// mask takes 12 cycles, and at an edge most registers lack no lane.
+// Stores register by register: on some machines without AVX-512 a masked store
+// takes 12 cycles, and at an edge most registers need no mask.
 static void store_by_registers(lanes_emitter *e, LLVMValueRef value,
                                LLVMValueRef pointer, uint32_t alignment,
                                LLVMValueRef mask) {

@@ -15,7 +15,7 @@ LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
                                LLVMValueRef pointer, uint32_t alignment,
                                LLVMValueRef mask);
 
-// A part of what an access stores.
+// Stores a part of the elements of an access.
 void lanes_masked_store(lanes_emitter *e, const lanes_access *a,
                         LLVMValueRef value, LLVMValueRef pointer,
                         uint32_t alignment, LLVMValueRef mask);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// masked_emulation.c: vectors of which only some elements are accessed, on machines
-// that have no masks for them. LLVM makes a branch of each element, which for
-// the 128 of a half4 is 1000 instructions; this is a loop, and for loads mostly
-// not even that: memory is there or not there by pages, so that what lies in
-// one page with an element that is wanted may be read whole.
+// masked_emulation.c: masked loads and stores on machines without masks for
+// such elements. LLVM makes a branch of each element, which for the 128 of a
+// half4 is 1000 instructions. This makes a loop. A load mostly needs not even
+// that: if the whole vector is in one page with a wanted element, it may be
+// read whole.
 #include "compiler/vectorize/emit/memory/masked_emulation.h"
 
 #include <llvm-c/Target.h>
@@ -13,9 +13,9 @@
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
-enum { PAGE_BYTES = 4096 };  // the least that memory is there or not there by
+enum { PAGE_BYTES = 4096 };  // the smallest unit in which memory is mapped
 
-// A loop over the elements of a mask that are set.
+// A loop over the set elements of a mask.
 typedef struct element_loop {
   LLVMBasicBlockRef header, next, done;
   LLVMValueRef index;  // i64
@@ -27,7 +27,7 @@ static LLVMValueRef element_at(lanes_emitter *e, LLVMTypeRef element,
   return LLVMBuildGEP2(e->builder, element, first, &index, 1, "");
 }
 
-// The builder goes on where an element is accessed.
+// Begins the loop; the builder goes on in its body.
 static element_loop begin_loop(lanes_emitter *e, LLVMValueRef mask) {
   element_loop loop = {.header = lanes_block(e, "element"),
                        .next = lanes_block(e, "next"),
@@ -65,8 +65,8 @@ static void end_loop(lanes_emitter *e, const element_loop *loop) {
   LLVMPositionBuilderAtEnd(e->builder, loop->done);
 }
 
-// Copies the elements that a mask has, each aligned to its own size at least
-// as far as alignment says.
+// Copies a mask's elements, each aligned to its own size or to `alignment`, if
+// that is less.
 static void copy_elements(lanes_emitter *e, LLVMTypeRef type, LLVMValueRef from,
                           LLVMValueRef to, uint32_t alignment,
                           LLVMValueRef mask) {

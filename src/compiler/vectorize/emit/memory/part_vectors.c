@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// part_vectors.c: takes vectors apart into the elements of each lane, and puts
-// them together again, by shuffles.
+// part_vectors.c: deinterleaves vectors into one vector for each component, and
+// interleaves them again, by shuffles.
 #include "compiler/vectorize/emit/memory/part_vectors.h"
 
 #include <llvm-c/Target.h>
@@ -14,11 +14,12 @@
 
 enum { BLOCK_BYTES = 16 };
 
-// Which elements vectors hold, counted from the first one of the first lane.
+// The element numbers that a vector holds, counted from the first lane's first.
 typedef int held_elements[MOST_LANES];
 
-// A step from count vectors that hold elements first, first + step, ... to half
-// as many of those that are even ones of them, and of the odd ones.
+// A step of deinterleaving: from count vectors that hold elements first, first
+// + step, ... of each lane, to half as many with the even ones of these, and as
+// many with the odd ones.
 typedef struct parting {
   uint64_t size_bytes;
   uint32_t wanted;  // elements of a lane
@@ -35,17 +36,16 @@ static parting next_parting(const parting *p, uint32_t odd) {
                    .count = p->count / 2};
 }
 
-// True if the step stays within blocks of 16 bytes, whose elements are
-// then out of order. That is done beside products, while permutations of two
-// whole registers take the place of most of one (Zen 4: 0.8). The last step
-// puts what is in them into order.
+// True if a step shuffles within 16-byte blocks only, which leaves elements out
+// of order until the last step. That is faster beside products, while full
+// permutations replace most of such steps (Zen 4: 0.8 of the time).
 static bool stays_in_blocks(const lanes_emitter *e, const parting *p) {
   return e->machine.has_masks && p->count > 2 &&
          p->step * p->size_bytes < BLOCK_BYTES;
 }
 
-// The elements of a vector that a step makes of two that hold held[0] and [1],
-// the number-th of them.
+// Writes which elements a step's number-th result holds, made of two vectors
+// that hold held[0] and held[1].
 static void hold_half(const lanes_emitter *e, const parting *p,
                       const held_elements *held, uint32_t odd, uint32_t number,
                       held_elements out_held) {
@@ -65,7 +65,8 @@ static void hold_half(const lanes_emitter *e, const parting *p,
   }
 }
 
-// What vectors hold that lie one behind the other, and the first step for them.
+// Writes which elements adjacent vectors hold, and returns the first step for
+// them.
 static parting hold_all(uint32_t lanes, uint64_t size_bytes, uint32_t wanted,
                         uint32_t count, held_elements *out_held) {
   for (uint32_t i = 0; i < count * lanes; i++) {
@@ -75,7 +76,7 @@ static parting hold_all(uint32_t lanes, uint64_t size_bytes, uint32_t wanted,
       .size_bytes = size_bytes, .wanted = wanted, .step = 1, .count = count};
 }
 
-// Where two vectors, one behind the other, hold an element.
+// Returns the position of an element in two adjacent vectors.
 static int place_of(uint32_t lanes, const held_elements a,
                     const held_elements b, int element) {
   uint32_t place = 0;
@@ -85,10 +86,9 @@ static int place_of(uint32_t lanes, const held_elements a,
   return (int)place;
 }
 
-// Takes apart what lies in vectors of 32, one behind the other: elements first,
-// first + step, ... of those that a lane has, into out_components. Each step
-// parts even from odd ones, of two registers at a time, which is what machines
-// can do.
+// Deinterleaves adjacent vectors of 32 into out_components: elements first,
+// first + step, ... of each lane. Each step separates even from odd ones of two
+// registers, which machines have instructions for.
 static void part_registers(lanes_emitter *e, const parting *p,
                            LLVMValueRef *parts, const held_elements *held,
                            LLVMValueRef *out_components) {
@@ -116,13 +116,13 @@ static void part_registers(lanes_emitter *e, const parting *p,
   }
 }
 
-// Lanes' four or eight words in registers of eight, in which one or two lanes
-// have theirs. Parting even from odd ones is two steps across a register's
-// halves, each time; but fours of words of lanes that are four apart are
-// transposed within them.
+// A transpose of four or eight words a lane in registers of eight words.
+// Separating even from odd takes two shuffles across a register's halves in
+// each step; a transpose of lanes that are four apart stays within the halves.
 enum { WORDS = 8, MOST_GROUPS = MOST_LANES / WORDS };
 
-// The half of a register in which a lane has its first or second four words.
+// Returns the half of a register that holds a lane's first or second four
+// words.
 static const int *half_of(uint32_t count, uint32_t lane, uint32_t four) {
   static const int halves[2][WORDS] = {{0, 1, 2, 3, 8, 9, 10, 11},
                                        {4, 5, 6, 7, 12, 13, 14, 15}};
@@ -157,7 +157,7 @@ static void part_fours(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
   }
 }
 
-// True if that is the way of a machine.
+// True if the machine transposes by fours.
 static bool goes_by_fours(const lanes_emitter *e, uint32_t count,
                           uint64_t size_bytes) {
   return (count == 4 || count == WORDS) && size_bytes == 4 &&
@@ -176,7 +176,7 @@ void lanes_part_vectors(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
   }
 }
 
-// The reverse: fills vectors, of which those without a component are left
+// Interleaves components: fills vectors; those without a component stay
 // undefined.
 static void join_registers(lanes_emitter *e, const parting *p,
                            LLVMValueRef *components, const held_elements *held,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// part_vectors.h: vectors as elements of each lane, and back.
+// part_vectors.h: deinterleaves vectors into components, and interleaves them.
 #ifndef MTLC_PART_VECTORS_H
 #define MTLC_PART_VECTORS_H
 

@@ -48,7 +48,7 @@ enum {
   MOST_REACH_BYTES = 65536,
   MOST_STEP_BYTES = 16384,  // 1024 threads, 16 bytes each
   LINE_BYTES = 64,
-  TURNS_AHEAD = 4,  // of a loop with longer steps than that
+  TURNS_AHEAD = 4,  // iterations ahead, in a loop with longer steps than that
   // Of a tile that threadgroups with barriers load: as many streams as it has
   // rows, of a piece each, are more than a processor follows. 128 to 512
   // measured on a Zen 4: a Jacobi step by tiles of 16 x 16 takes 0.4 of the
@@ -56,14 +56,17 @@ enum {
   // planes 0.8. Without barriers stencils take 1.1 to 1.5 times as long.
   ROWS_AHEAD_BYTES = 256,
   MOST_STREAMS = 8,
-  LINES_LIMIT = 8,       // of one access; more is not a stream of small pieces
-  LIKENESS_LIMIT = 128,  // values to compare
-  FAR_STEP_BYTES = 512,  // from here on, processors do not guess it
+  LINES_LIMIT = 8,       // lines of one access; more is not a stream of small
+                         // pieces
+  LIKENESS_LIMIT = 128,  // values compared
+  FAR_STEP_BYTES = 512,  // from such a step on, processors do not prefetch by
+                         // themselves
 };
 
 // --- How far ahead -----------------------------------------------------------
 
-// By how much the loop around an access, if there is one, takes it on.
+// Returns what each iteration of the loop around an access adds to its address,
+// if there is such a loop.
 static lanes_induction_step step_around(const lanes_emitter *e,
                                    LLVMValueRef address) {
   const uint32_t loop = e->graph->nodes[e->node].loop;
@@ -71,9 +74,9 @@ static lanes_induction_step step_around(const lanes_emitter *e,
                             : lanes_step_of(e->values, address, loop);
 }
 
-// How far ahead to ask for what an access will be at. 0: not at all, because
-// the loop around it does not take it to other lines with each turn, or there
-// is none and the processor sees for itself what comes.
+// Returns how far ahead to prefetch an access. 0 for not at all: the loop
+// around it does not reach new lines with each iteration, or there is no loop
+// and the processor prefetches it by itself.
 static int64_t distance_of(const lanes_emitter *e, lanes_induction_step step) {
   if (e->graph->nodes[e->node].loop == LANES_NONE && e->machine.tuning->needs_order &&
       !e->counting.is_on) {
@@ -91,7 +94,7 @@ static int64_t distance_of(const lanes_emitter *e, lanes_induction_step step) {
 
 // --- What has been asked for -------------------------------------------------
 
-// Whether a value is another one and a constant that does not lead far.
+// True if a value is another value plus a small constant.
 static bool is_near_another(LLVMValueRef value) {
   enum { NEAR = MOST_LANES };
   if ((!mtlc_is_opcode(value, LLVMAdd) && !mtlc_is_opcode(value, LLVMOr)) ||
@@ -102,7 +105,8 @@ static bool is_near_another(LLVMValueRef value) {
   return by >= -NEAR && by <= NEAR;
 }
 
-// Where an access is, as neighbours have it too, whose lines are the same.
+// Returns the address of an access without such a constant, so that neighbours
+// on the same lines compare equal.
 static lanes_prefetched neighbourhood(const lanes_emitter *e,
                                    LLVMValueRef address) {
   lanes_prefetched place = {.address = address, .base = address, .node = e->node};
@@ -124,7 +128,7 @@ static uint32_t loop_of(const lanes_emitter *e, LLVMValueRef value) {
   return e->graph->nodes[e->values->nodes[number]].loop;
 }
 
-// A comparison of two addresses; looks says how many more values it may take.
+// A comparison of two addresses; looks is how many more values it may visit.
 typedef struct likeness {
   const lanes_emitter *e;
   uint32_t looks;
@@ -132,7 +136,7 @@ typedef struct likeness {
 
 static bool is_alike(likeness *l, LLVMValueRef a, LLVMValueRef b);
 
-// True if b is a or, on some way, comes from it.
+// True if b is a, or may get its value from a through phis.
 static bool may_come_from(likeness *l, LLVMValueRef a, LLVMValueRef b) {
   if (l->looks == 0 || is_alike(l, a, b)) {
     return l->looks > 0;
@@ -147,8 +151,8 @@ static bool may_come_from(likeness *l, LLVMValueRef a, LLVMValueRef b) {
   return false;
 }
 
-// Of counters: that of the second loop may go on where the first loop, a form
-// of it without masks, was left.
+// True if two counters are alike: the second loop may continue where the first,
+// a version of it without masks, was left.
 static bool is_alike_phi(likeness *l, LLVMValueRef a, LLVMValueRef b) {
   const uint32_t loop_a = loop_of(l->e, a);
   const uint32_t loop_b = loop_of(l->e, b);
@@ -163,7 +167,7 @@ static bool is_alike_phi(likeness *l, LLVMValueRef a, LLVMValueRef b) {
                        lanes_begin_of(l->e->values, b, loop_b));
 }
 
-// True if two addresses take the same way, each in a loop of its own.
+// True if two addresses run through the same values, each in a loop of its own.
 static bool is_alike(likeness *l, LLVMValueRef a, LLVMValueRef b) {
   if (a == b) {
     return true;
@@ -189,18 +193,18 @@ static bool is_alike(likeness *l, LLVMValueRef a, LLVMValueRef b) {
   return alike;
 }
 
-// True if a loop has been through the lines of an address before. A Zen 4
-// leaves out some of what a short loop asks for at once: a softmax takes 0.75
-// of the time if its second and third loop ask again.
+// True if an earlier loop went through the lines of an address. Those are in
+// the cache, and a Zen 4 drops some prefetches of a short loop: a softmax whose
+// second and third loop prefetch again takes 0.75 of the time if they do not.
 static bool is_walked(const lanes_emitter *e, LLVMValueRef before,
                       LLVMValueRef address) {
   likeness l = {e, LIKENESS_LIMIT};
   return e->machine.tuning->needs_order && !e->machine.tuning->prefers_second_level && is_alike(&l, before, address);
 }
 
-// True if what is around an access has been asked for on the way to it,
-// and notes that it will be. In one turn, no more streams than a processor
-// follows.
+// True if the lines around an access are prefetched already on every path to
+// it; notes that they will be. An iteration prefetches no more streams than a
+// processor follows.
 static bool is_fetched(lanes_emitter *e, LLVMValueRef address) {
   const lanes_prefetched place = neighbourhood(e, address);
   const uint32_t loop = e->graph->nodes[e->node].loop;
@@ -222,7 +226,7 @@ static bool is_fetched(lanes_emitter *e, LLVMValueRef address) {
   return false;
 }
 
-// Which loops have barriers in them, by number.
+// Returns which loops contain barriers, by number.
 static const bool *find_loops_that_wait(lanes_emitter *e) {
   const lanes_graph *graph = e->graph;
   bool *wait = lanes_allocate(e->arena, graph->loop_count, sizeof *wait);
@@ -255,8 +259,8 @@ static LLVMValueRef times(lanes_emitter *e, LLVMValueRef value, uint64_t by) {
   return LLVMBuildMul(e->builder, value, mtlc_i64(e->context, by), "");
 }
 
-// How far so many turns lead, of a step that is known at run time; NULL if it
-// is not that.
+// Returns a number of iterations times a step that is known at run time only;
+// NULL if it is no such step.
 static LLVMValueRef run_time_step(lanes_emitter *e, lanes_induction_step step,
                                   uint64_t turns) {
   if (step.kind != LANES_STEP_TIMES ||
@@ -286,8 +290,9 @@ LLVMValueRef lanes_next_iteration(lanes_emitter *e, const lanes_access *a,
   return run_time_step(e, step, 1);
 }
 
-// By how much to be ahead of the rows of a tile; NULL if it is none. Whole rows
-// are one where threads know more than one dimension.
+// Returns the distance to the rows that a later tile loads; NULL if the access
+// is no tile's. Kernels whose threads know more than one dimension load tiles
+// row by row.
 static LLVMValueRef next_rows(lanes_emitter *e, const lanes_access *a,
                               bool is_by_rows) {
   return (is_by_rows || e->in_rows) && e->machine.tuning->needs_order && e->has_waits &&
@@ -314,8 +319,8 @@ void lanes_prefetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step
 
 // --- In the order of memory --------------------------------------------------
 
-// What a value in a loop's header is compared with, if that is the same for all
-// threads and turns; NULL otherwise.
+// Returns the bound that a value in a loop's header is compared with, if it is
+// uniform and loop-invariant; else NULL.
 static LLVMValueRef bound_of(const lanes_emitter *e, LLVMValueRef value,
                              uint32_t loop) {
   for (LLVMUseRef use = LLVMGetFirstUse(value); use;
@@ -330,14 +335,14 @@ static LLVMValueRef bound_of(const lanes_emitter *e, LLVMValueRef value,
   return NULL;
 }
 
-// A loop in which the threads of a threadgroup begin side by side, go on by as
-// many as they are, and end at a number: each counts from its own index, or all
-// from 0.
+// A loop strided by the threadgroup: threads start side by side, step by the
+// threadgroup's size, and stop at a bound. Each counts from its own index, or
+// all from 0.
 typedef struct lanes_walk {
-  LLVMValueRef bound;     // the number; NULL if it is no such loop
-  lanes_induction_step step;   // of the index
-  uint64_t index_bytes;   // by which an index of one more is further on
-  uint64_t thread_bytes;  // by which the next thread begins further on
+  LLVMValueRef bound;     // NULL if it is no such loop
+  lanes_induction_step step;   // what each iteration adds to the index
+  uint64_t index_bytes;   // bytes that an index of one more is further on
+  uint64_t thread_bytes;  // bytes from one thread's start to the next thread's
 } lanes_walk;
 
 static lanes_walk walk_of(const lanes_emitter *e, uint32_t loop,
@@ -360,8 +365,8 @@ static lanes_walk walk_of(const lanes_emitter *e, uint32_t loop,
   return (lanes_walk){0};
 }
 
-// True if simdgroups of a threadgroup go through the turns of a loop one
-// after the other, each time that they come to it.
+// True if simdgroups of a threadgroup run the whole loop one after another,
+// each time that they reach it.
 static bool is_loop_shared(lanes_emitter *e, uint32_t loop) {
   if (loop == LANES_NONE || e->single_simdgroup || does_loop_wait(e, loop)) {
     return false;
@@ -370,8 +375,8 @@ static bool is_loop_shared(lanes_emitter *e, uint32_t loop) {
   return parent == LANES_NONE || does_loop_wait(e, parent);
 }
 
-// True if a step is by the threads of a threadgroup, as far as one knows,
-// where a simdgroup accesses so many bytes.
+// True if a step is, as far as is known, the threadgroup's size times the bytes
+// of a thread.
 static bool is_by_threadgroup(lanes_induction_step step, uint32_t lanes,
                               uint64_t bytes) {
   switch (step.kind) {
@@ -382,15 +387,15 @@ static bool is_by_threadgroup(lanes_induction_step step, uint32_t lanes,
   }
 }
 
-// A step as a number.
+// Returns a step as an integer.
 static LLVMValueRef length_of(lanes_emitter *e, lanes_induction_step step) {
   return step.kind == LANES_STEP_KNOWN
              ? mtlc_i64(e->context, step.by)
              : times(e, as_i64(e, step.factor), step.by);
 }
 
-// The same as a number of that type to divide by, where control may come by
-// though no thread does, and the step was not computed.
+// Returns the same as a divisor of that type: never 0, even where control
+// passes without a running thread and the step was not computed.
 static LLVMValueRef divisor_of(lanes_emitter *e, lanes_induction_step step,
                                LLVMTypeRef type) {
   LLVMValueRef length =
@@ -403,7 +408,7 @@ static LLVMValueRef divisor_of(lanes_emitter *e, lanes_induction_step step,
   return lanes_intrinsic(e, "llvm.umax", &type, 1, least, 2);
 }
 
-// How many turns a simdgroup takes but its first.
+// Returns how many iterations a simdgroup runs after its first.
 static LLVMValueRef turns_behind_first(lanes_emitter *e,
                                        const lanes_walk *walk) {
   LLVMTypeRef type = LLVMTypeOf(walk->bound);
@@ -420,8 +425,8 @@ static uint64_t known_reach(uint64_t bytes) {
                                     : bytes;
 }
 
-// How far ahead to be: as far as the threadgroup walks at least, or else its
-// first simdgroup overtakes what all ask for.
+// Returns how far ahead to prefetch: at least as far as the threadgroup walks,
+// or its first simdgroup would overtake what the others prefetch.
 static LLVMValueRef reach_of(lanes_emitter *e, const lanes_walk *walk) {
   LLVMValueRef bytes = times(e, as_i64(e, walk->bound), walk->index_bytes);
   if (LLVMIsAConstantInt(bytes)) {
@@ -434,10 +439,11 @@ static LLVMValueRef reach_of(lanes_emitter *e, const lanes_walk *walk) {
   return lanes_intrinsic(e, "llvm.umax", &e->types.i64, 1, least, 2);
 }
 
-// How far ahead a simdgroup is in its turns, computed in front of the loop.
+// How far ahead a simdgroup prefetches in each iteration, computed before the
+// loop.
 typedef struct lanes_lead {
   LLVMValueRef memory;  // holds it
-  LLVMValueRef loss;    // by which each turn has less
+  LLVMValueRef loss;    // what each iteration subtracts
   lanes_prefetch_level level;
 } lanes_lead;
 
@@ -469,8 +475,8 @@ static bool is_walk_at_hand(lanes_emitter *e, const lanes_walk *walk) {
           lanes_is_at_hand(e, walk->step.factor));
 }
 
-// In front of a loop nothing is at hand but what is kept. Returns no memory if
-// that is too little.
+// Computes the lead before a loop, from values that are available there.
+// Without memory if they are too few.
 static lanes_lead lead_before(lanes_emitter *e, uint32_t loop,
                               const lanes_walk *walk, lanes_induction_step step,
                               uint64_t bytes) {
@@ -491,8 +497,8 @@ static lanes_lead lead_before(lanes_emitter *e, uint32_t loop,
   return lead;
 }
 
-// True if a threadgroup walks on in a second turn, as far as one knows: a
-// single one is in order.
+// True if a threadgroup runs a second iteration, as far as is known. A single
+// one accesses memory in order.
 static bool has_turns(const lanes_walk *walk) {
   return walk->step.kind != LANES_STEP_KNOWN ||
          !LLVMIsAConstantInt(walk->bound) ||
@@ -523,7 +529,7 @@ static bool fetch_in_order(lanes_emitter *e, LLVMValueRef first,
   }
   LLVMValueRef ahead =
       LLVMBuildLoad2(e->builder, e->types.i64, lead.memory, "");
-  // Of stores, too, as if to load: that takes 0.9 of the time.
+  // Stores are prefetched as loads: that takes 0.9 of the time.
   lanes_prefetch_lines(e, first, ahead, bytes, false,
               is_store ? LANES_SECOND_LEVEL : lead.level);
   LLVMBuildStore(e->builder, LLVMBuildSub(e->builder, ahead, lead.loss, ""),
@@ -551,7 +557,7 @@ void lanes_prefetch_ahead(lanes_emitter *e, const lanes_access *a,
   }
   const uint32_t loop = e->graph->nodes[e->node].loop;
   if (loop != LANES_NONE && lanes_takes_turns(e->graph, loop)) {
-    return;  // in the order of memory, which processors see
+    return;  // accesses are in the order of memory, which processors prefetch
   }
   const lanes_induction_step step = step_around(e, a->pointer);
   const uint64_t distance = (uint64_t)distance_of(e, step);
@@ -561,7 +567,7 @@ void lanes_prefetch_ahead(lanes_emitter *e, const lanes_access *a,
   if (fetch_in_order(e, first, step, bytes, is_store)) {
     return;
   }
-  // A walk down a column, whose rows are as long as the program says.
+  // The step down a column is a row, whose length is known at run time.
   LLVMValueRef turns = run_time_step(e, step, TURNS_AHEAD);
   const bool is_row = !turns && loop != LANES_NONE &&
                       distance == AHEAD_BYTES && e->machine.tuning->prefers_second_level;

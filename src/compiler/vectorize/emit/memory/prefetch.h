@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// prefetch.h: asks for the memory that threadgroups to come will load and
-// store.
+// prefetch.h: prefetches the memory that later threadgroups will access.
 #ifndef MTLC_PREFETCH_H
 #define MTLC_PREFETCH_H
 
@@ -11,24 +10,24 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/plan/access/access.h"
 
-// By how many bytes a load's address rises with each turn of the
-// loop with barriers around it, if that is further than processors guess, who
-// do not follow many rows at a time; NULL otherwise. And asks for what is so
-// far behind an address; not if step is NULL.
+// The first returns the bytes that each iteration of the surrounding loop with
+// barriers adds to a load's address, if that is further than processors
+// prefetch by themselves; else NULL. The second prefetches the lines that far
+// after an address; none if the step is NULL.
 LLVMValueRef lanes_next_iteration(lanes_emitter *e, const lanes_access *a,
                              bool is_by_rows);
-// That, or else by how much to be ahead of the rows of a tile; NULL if it is
-// none.
+// Returns the same, or the distance to the rows of a later tile; NULL if it is
+// neither.
 LLVMValueRef lanes_next_lines(lanes_emitter *e, const lanes_access *a,
                               bool is_by_rows);
 void lanes_prefetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step,
                     uint64_t bytes);
-// Asks for what later threadgroups may access, given the bytes
-// of an access from the first on.
+// Prefetches what later threadgroups may access, given the bytes that an access
+// touches from its first byte on.
 void lanes_prefetch_ahead(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef first, uint64_t bytes);
-// True if an address is where such a simdgroup's next lines are asked for
-// that jam_simdgroups.c may put further: what the next simdgroups will load.
+// True if an address is one of those that jam_simdgroups.c may move further
+// ahead: the next lines of a jammed simdgroup.
 bool lanes_is_prefetched_ahead(LLVMValueRef address);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// private_interleaved.c: loads and stores of interleaved private memory: in parts
-// of its unit, each of which is one vector where all lanes use the same index.
+// private_interleaved.c: loads and stores of interleaved private memory. An
+// access is split into units, each of which is one vector where all lanes use
+// the same index.
 #include "compiler/vectorize/emit/memory/private_interleaved.h"
 
 #include <stdbool.h>
@@ -19,7 +20,7 @@ static bool is_pointer(LLVMTypeRef type) {
   return LLVMGetTypeKind(type) == LLVMPointerTypeKind;
 }
 
-// The bits of a vector of elements as integers of the same size, and back.
+// Casts a vector of elements to integers of the same size, and back.
 static LLVMValueRef to_bits(lanes_emitter *e, const lanes_access *a,
                             LLVMValueRef elements, LLVMTypeRef bits) {
   return is_pointer(a->element)
@@ -35,7 +36,7 @@ static LLVMValueRef from_bits(lanes_emitter *e, const lanes_access *a,
              : LLVMBuildBitCast(e->builder, bits, elements, "");
 }
 
-// The access to one part of an interleaved element.
+// Returns the access to one unit of an interleaved element.
 static lanes_access part_access(lanes_emitter *e, const lanes_access *a,
                                 uint32_t unit) {
   lanes_access part = *a;
@@ -55,8 +56,8 @@ static LLVMValueRef load_part(lanes_emitter *e, const lanes_access *part,
   if (is_vector) {
     LLVMValueRef at =
         lanes_address_at(e, lanes_scalar(e, part->pointer, 0), offset);
-    // Needs no mask: the memory is private, and reading the copies of lanes
-    // that do not run is harmless.
+    // No mask is needed: private memory exists for lanes that do not run as
+    // well.
     LLVMValueRef value =
         LLVMBuildLoad2(e->builder, lanes_vector_of(e->lanes, part->element), at, "");
     LLVMSetAlignment(value, lanes_common_alignment(64, unit * e->lanes));

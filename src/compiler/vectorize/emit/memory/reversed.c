@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// reversed.c: loads and stores of lanes that lie in the reverse order, as of
-// x[n - 1 - i]: the form of lanes in order, with masks and components turned
-// round within each row.
+// reversed.c: loads and stores of lanes in reverse order, as of x[n - 1 - i]: a
+// contiguous access whose masks and components are reversed within each
+// segment.
 #include "compiler/vectorize/emit/memory/reversed.h"
 
 #include <stddef.h>
@@ -19,7 +19,7 @@ static LLVMValueRef turned(lanes_emitter *e, LLVMValueRef lanes, uint32_t row) {
   return lanes_shuffle(e, lanes, NULL, places, e->lanes);
 }
 
-// The address of each row's last lane, which lies first.
+// Finds the address of each segment's last lane, which is the lowest.
 static void find_firsts(lanes_emitter *e, const lanes_access *a,
                         lanes_access *mirrored, LLVMValueRef *firsts) {
   const uint32_t row = a->shape.row;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// reversed.h: loads and stores of lanes that lie in the reverse order.
+// reversed.h: loads and stores of lanes in reverse order.
 #ifndef MTLC_REVERSED_H
 #define MTLC_REVERSED_H
 
@@ -10,7 +10,7 @@
 #include "compiler/vectorize/plan/access/access.h"
 #include "compiler/vectorize/plan/access/access_plan.h"
 
-// Does as the choice's inner form does, from the last lane of each row to the
+// Emits the choice's inner form from the last lane of each segment to the
 // first.
 void lanes_access_reversed(lanes_emitter *e, const lanes_choice *choice,
                            const lanes_access *a, bool store,

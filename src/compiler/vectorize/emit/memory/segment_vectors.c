@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// segment_vectors.c: loads and stores of rows shorter than a simdgroup, each of
-// them one vector.
+// segment_vectors.c: loads and stores of segments shorter than a simdgroup,
+// each of which is one vector.
 #include "compiler/vectorize/emit/memory/segment_vectors.h"
 
 #include <stddef.h>
@@ -23,10 +23,10 @@ static LLVMValueRef elements_mask(lanes_emitter *e, const lanes_access *a) {
   return a->count == 1 ? e->mask : lanes_repeated_mask(e, a->count);
 }
 
-// Of masks of less than 16 bytes of elements LLVM 19 keeps more bits than there
-// are elements where a register with masks has to be spilled (a copy that would
-// clear them is lost), and the machine stores what is behind the row. So rows
-// that short are 16 bytes there, under a mask made from an integer.
+// Returns how long a segment's vector is. LLVM 19 loses the clearing of a mask
+// register's unused bits when it spills a mask of less than 16 bytes of
+// elements, and the machine then stores past the segment. So such a segment is
+// a vector of 16 bytes, under a mask made from an integer.
 static uint32_t row_length(lanes_emitter *e, const lanes_access *a) {
   const uint32_t length = a->shape.row * a->count;
   const bool is_short = length * a->size_bytes < 16;
@@ -77,7 +77,7 @@ void lanes_load_segments(lanes_emitter *e, const lanes_access *a,
                    out_components);
 }
 
-// Whether any thread of a row is there.
+// Returns an i1: some thread of the segment runs.
 static LLVMValueRef row_lives(lanes_emitter *e, const lanes_access *a,
                               uint32_t r) {
   const uint32_t row = a->shape.row;
@@ -94,8 +94,8 @@ static LLVMValueRef load_if(lanes_emitter *e, const lanes_access *a,
                                  "");
 }
 
-// One element for each row, read if any thread of the row wants it; or else
-// that of another row, where one does for sure.
+// Loads one element for each segment that some thread runs of. Elsewhere it
+// loads another segment's, of which a thread runs.
 LLVMValueRef lanes_load_segment_firsts(lanes_emitter *e, const lanes_access *a) {
   const uint32_t width = e->lanes / a->shape.row;
   LLVMValueRef lives[MOST_LANES], addresses[MOST_LANES];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// segment_vectors.h: loads and stores of rows shorter than a simdgroup, each of
-// them one vector.
+// segment_vectors.h: loads and stores of segments shorter than a simdgroup,
+// each of which is one vector.
 #ifndef MTLC_SEGMENT_VECTORS_H
 #define MTLC_SEGMENT_VECTORS_H
 
@@ -15,14 +15,14 @@ void lanes_load_segments(lanes_emitter *e, const lanes_access *a,
                      LLVMValueRef *out_components);
 void lanes_store_segments(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef *components);
-// The same of one vector in which all is as it lies in memory.
+// Loads the same as one vector as it lies in memory.
 LLVMValueRef lanes_load_packed_segments(lanes_emitter *e, const lanes_access *a);
 void lanes_store_packed_segments(lanes_emitter *e, const lanes_access *a,
                             LLVMValueRef all);
-// Loads one element for each row (lanes_loads_by_segments), as a vector of as many
-// as there are rows.
+// Loads one element for each segment (lanes_loads_by_segments), as a vector of
+// them.
 LLVMValueRef lanes_load_segment_firsts(lanes_emitter *e, const lanes_access *a);
-// The same at the first addresses that are given, so many bytes further on.
+// Loads the same from given first addresses, offset bytes further on.
 LLVMValueRef lanes_load_firsts(lanes_emitter *e, const lanes_access *a,
                                uint64_t offset);
 

@@ -157,7 +157,7 @@ LLVMValueRef lanes_promotable_alloca(lanes_emitter *e, LLVMTypeRef type) {
   return memory;
 }
 
-// Joins vectors of equal length, a power of two of them in the end.
+// Concatenates vectors of equal length, a power of two of them at the end.
 LLVMValueRef lanes_concatenated(lanes_emitter *e, LLVMValueRef *parts,
                                 uint32_t count) {
   while (count > 1) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// check_arms.c: the two arms of a run-time check, and where they meet.
+// check_arms.c: the two arms of a run-time check, and the block where they
+// join.
 #include "compiler/vectorize/emit/values/check_arms.h"
 
 #include "compiler/ir/llvm/marks.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// compare_strided.c: `i < n` for a counter of 64 bits that rises from lane to
-// lane, which counters are that lead to addresses: how many lanes of each run
-// are below the bound is a small number, and to compare lanes with that takes
-// half as long as to compare what they count.
+// compare_strided.c: emits `i < n` for a 64-bit counter that rises from lane to
+// lane, as counters that index memory do. It computes how many lanes of each
+// segment are below the bound, which is a small number, and compares lane
+// numbers with it: half of the work of comparing 64-bit vectors.
 #include "compiler/vectorize/emit/values/compare_strided.h"
 
 #include <stdbool.h>
@@ -25,7 +25,8 @@ static bool is_run(const lanes_emitter *e, LLVMValueRef value, bool is_signed) {
          (is_signed ? shape.no_signed_wrap : shape.no_unsigned_wrap);
 }
 
-// A constant and one more; NULL where that is none or there is no more.
+// Returns a constant plus one; NULL if the value is no constant or the sum
+// wraps.
 static LLVMValueRef one_more(LLVMValueRef bound, bool is_signed) {
   if (!LLVMIsAConstantInt(bound)) {
     return NULL;
@@ -50,10 +51,10 @@ bool lanes_is_strided_comparison(const lanes_emitter *e, LLVMValueRef i,
   const bool is_signed = how == LLVMIntSLT || how == LLVMIntSGT;
   *out = (lanes_strided_comparison){a, b, is_signed, holds};
   if (how == LLVMIntUGT || how == LLVMIntSGT) {
-    if (LLVMIsAConstantInt(b)) {  // not below one more
+    if (LLVMIsAConstantInt(b)) {  // not below bound + 1
       out->bound = one_more(b, is_signed);
       out->holds = !holds;
-    } else {  // the other is below
+    } else {  // the other operand is the lower one
       *out = (lanes_strided_comparison){b, a, is_signed, holds};
     }
   }

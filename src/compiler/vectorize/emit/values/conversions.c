@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// conversions.c: floating point to integers in whole vectors: numbers out of
-// range become the nearest in it, and NaN zero, as docs/ir.md has it. LLVM 19
-// does what it calls saturating lane by lane. It also compares halves so, and
-// makes comparisons of halves of those of floats that were halves. What a
+// conversions.c: converts vectors of floats to integers as docs/ir.md defines:
+// out-of-range numbers become the nearest integer in range, NaN becomes 0. LLVM
+// 19 does its saturating conversions lane by lane, and also comparisons of
+// halves; comparisons of floats that were halves it turns into such. What a
 // program has clamped itself is not clamped again.
 #include "compiler/vectorize/emit/values/conversions.h"
 
@@ -37,15 +37,16 @@ static LLVMValueRef compare(const conversion *c, LLVMRealPredicate how,
   return LLVMBuildFCmp(c->e->builder, how, c->value, with, "");
 }
 
-// What a clamp leaves of a value: no more or no less than a number.
+// The range that a clamp leaves of a value: at most, or at least, a number.
 typedef struct bounded {
   LLVMValueRef value;
   double by;
   bool is_most;
-  bool is_number;  // NaN has given way to it
+  bool is_number;  // the clamp has replaced NaN
 } bounded;
 
-// The number that all elements are; NaN if it is another constant, or none.
+// Returns the number that all elements of a vector constant are; NaN if there
+// is none.
 static double same_number(LLVMValueRef vector) {
   LLVMValueRef first =
       LLVMIsConstant(vector) ? LLVMGetAggregateElement(vector, 0) : NULL;
@@ -77,7 +78,7 @@ static bool read_bound(LLVMValueRef value, bounded *out) {
          !isnan(out->by);
 }
 
-// True if a value, if it is a number, is no more than a limit; or no less.
+// True if a value that is a number is at most, or at least, a limit.
 static bool is_within(LLVMValueRef value, double limit, bool is_most) {
   bounded b;
   return read_bound(value, &b) && (is_most ? b.by <= limit : b.by >= limit) &&
@@ -89,14 +90,15 @@ static bool is_number(LLVMValueRef value) {
   return read_bound(value, &b) && b.is_number;
 }
 
-// 8 and 16 bits: their limits are floats, and 32 bits hold them.
+// Converts to 8 or 16 bits: by a clamp, since their limits are exact floats,
+// and through 32 bits.
 static LLVMValueRef convert_clamped(const conversion *c) {
   LLVMBuilderRef b = c->e->builder;
   const double end = ldexp(1, (int)c->bits - c->is_signed);
   const double least = c->is_signed ? -end : 0;
   LLVMValueRef low = number(c, least);
   LLVMValueRef high = number(c, end - 1);
-  // Of NaN the limit is taken.
+  // NaN becomes the limit here.
   LLVMValueRef above =
       is_number(c->value) && is_within(c->value, least, false)
           ? c->value
@@ -115,7 +117,8 @@ static LLVMValueRef convert_clamped(const conversion *c) {
              : result;
 }
 
-// 32 and 64 bits: only the limits' powers of two are floats.
+// Converts to 32 or 64 bits: only the powers of two at their limits are exact
+// floats.
 static LLVMValueRef convert_inside(const conversion *c) {
   LLVMBuilderRef b = c->e->builder;
   LLVMValueRef end = number(c, ldexp(1, (int)c->bits - c->is_signed));

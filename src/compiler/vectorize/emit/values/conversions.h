@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// conversions.h: floating point to integers in whole vectors.
+// conversions.h: converts vectors of floats to integers.
 #ifndef MTLC_CONVERSIONS_H
 #define MTLC_CONVERSIONS_H
 
@@ -8,12 +8,12 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Returns a vector of floating point as one of integers, as
-// llvm.fptosi.sat and llvm.fptoui.sat do; NULL for types that it does not know.
+// Converts a vector of floats to integers, as llvm.fptosi.sat and
+// llvm.fptoui.sat do. NULL for other types.
 LLVMValueRef lanes_to_integer(lanes_emitter *e, LLVMValueRef value,
                               LLVMTypeRef type, bool is_signed);
-// Returns a vector of half as one of float that LLVM does not take for one of
-// half again; anything else as it is.
+// Converts a vector of half to float in a way that LLVM does not undo; returns
+// any other vector as it is.
 LLVMValueRef lanes_as_float(lanes_emitter *e, LLVMValueRef value);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// divisions.c: quotients and remainders of integers, for which machines have no
-// vector instruction. Most divide by what is the same for all lanes, a width or
-// a number of channels that the program was given.
+// divisions.c: emits quotients and remainders of integers, for which machines
+// have no vector instruction. Most divide by a uniform value: a width, or a
+// number of channels.
 #include "compiler/vectorize/emit/values/divisions.h"
 
 #include "compiler/ir/llvm/types.h"
@@ -48,9 +48,9 @@ static LLVMValueRef repeated(const division *d, LLVMValueRef scalar) {
 
 // --- By way of floating point ------------------------------------------------
 
-// (a + 1/2) * (1 / b), whose integer part is that of a / b: it is half of 1 / b
-// away from the next integer at least, and two roundings of numbers of p bits
-// lead astray by (a / b) * 2^(1 - p), which is less for a below 2^(p - 2).
+// Returns (a + 1/2) * (1 / b). Its integer part is that of a / b: it is at
+// least half of 1 / b away from the next integer, and two roundings to p bits
+// err by at most (a / b) * 2^(1 - p), which is less for a below 2^(p - 2).
 static LLVMValueRef times_reciprocal(const division *d, LLVMValueRef a,
                                      LLVMTypeRef number, bool is_positive) {
   lanes_emitter *e = d->e;
@@ -69,9 +69,9 @@ static LLVMValueRef times_reciprocal(const division *d, LLVMValueRef a,
                        repeated(d, reciprocal), "");
 }
 
-// Narrow integers, which floating point holds exactly: for |a|, |b| < 2^32 the
-// rounded a / b has the same integer part as the true one (the next integer is
-// at least 1/b away, a relative distance of more than 2^-53).
+// Divides integers that floating point holds exactly. For |a|, |b| < 2^32 the
+// rounded a / b has the integer part of the true one: the next integer is at
+// least 1/b away, a relative distance above 2^-53.
 static LLVMValueRef divide_as_numbers(const division *d) {
   enum { FLOAT_BITS = 22 };
   lanes_emitter *e = d->e;
@@ -84,7 +84,7 @@ static LLVMValueRef divide_as_numbers(const division *d) {
   LLVMTypeRef number =
       lanes_wide(is_short ? e->types.f32 : LLVMDoubleTypeInContext(e->context),
                  LLVMGetVectorSize(d->type));
-  // Machines convert signed integers best.
+  // Machines have signed conversions.
   const bool as_signed = is_signed(d) || are_positive;
   const LLVMOpcode to = as_signed ? LLVMSIToFP : LLVMUIToFP;
   LLVMValueRef a = LLVMBuildCast(e->builder, to, d->a, number, "");
@@ -103,8 +103,8 @@ static LLVMValueRef divide_as_numbers(const division *d) {
 
 // --- Lanes one behind the other ----------------------------------------------
 
-// True if a dividend rises from lane to lane, by little, and may be taken
-// for a number without a sign where its first is not negative.
+// True if a dividend rises from lane to lane by little, and is not negative, as
+// an unsigned number, if its first lane is not.
 static bool is_rising(const division *d) {
   enum { MOST_STRIDE = 1 << 16 };
   const lanes_shape shape = operand_shape(d, 0);
@@ -115,7 +115,8 @@ static bool is_rising(const division *d) {
          lanes_is_uniform(operand_shape(d, 1));
 }
 
-// Lanes that together rise by less than the divisor have two quotients at most.
+// Divides lanes that rise by less than the divisor in total: they have at most
+// two different quotients.
 static LLVMValueRef divide_rising(const division *d) {
   lanes_emitter *e = d->e;
   LLVMBuilderRef b = e->builder;
@@ -171,12 +172,13 @@ LLVMValueRef lanes_divide(lanes_emitter *e, LLVMValueRef instruction,
   LLVMTypeRef element = LLVMGetElementType(d.type);
   d.bits = LLVMGetIntTypeWidth(element);
   if (LLVMIsConstant(LLVMGetOperand(instruction, 1))) {
-    return LLVMBuildBinOp(e->builder, d.opcode, a, b, "");  // LLVM multiplies
+    // LLVM makes a multiplication of it
+    return LLVMBuildBinOp(e->builder, d.opcode, a, b, "");
   }
   if (d.bits <= 32) {
     return is_rising(&d) ? divide_rising(&d) : divide_as_numbers(&d);
   }
-  // One lane after the other, then: those that do not run must not trap.
+  // LLVM divides lane after lane here: lanes that do not run must not trap.
   LLVMValueRef one =
       lanes_splat(e, e->builder, LLVMConstInt(element, 1, false));
   return LLVMBuildBinOp(e->builder, d.opcode, a,

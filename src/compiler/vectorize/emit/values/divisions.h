@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// divisions.h: quotients and remainders of integers, for which machines have no
-// vector instruction.
+// divisions.h: emits quotients and remainders of integers.
 #ifndef MTLC_DIVISIONS_H
 #define MTLC_DIVISIONS_H
 
@@ -9,7 +8,7 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// The quotient or remainder of two vectors.
+// The first is true for an integer division's opcode. The second emits one.
 bool lanes_is_division(LLVMOpcode opcode);
 LLVMValueRef lanes_divide(lanes_emitter *e, LLVMValueRef instruction,
                           LLVMValueRef a, LLVMValueRef b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// emitter.c: the reason why a kernel is not vectorised.
+// emitter.c: records why a kernel is not vectorised.
 #include "compiler/vectorize/emit/values/emitter.h"
 
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 void lanes_refuse(lanes_emitter *e, const char *format, ...) {
   if (e->refusal[0]) {
-    return;  // the first reason is the one to tell
+    return;  // the first reason is kept
   }
   va_list arguments;
   va_start(arguments, format);

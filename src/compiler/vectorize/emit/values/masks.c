@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// masks.c: the mask of the node being emitted, and what is known of the lanes that
-// come there.
+// masks.c: the mask of the node being emitted, and which lanes may reach it.
 #include "compiler/vectorize/emit/values/masks.h"
 
 #include <stddef.h>
@@ -13,7 +12,8 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/plan/access/access.h"
 
-enum { LEAST_ROW_OF_ONE = 8 };  // of whose lanes one is few
+enum { LEAST_ROW_OF_ONE = 8 };  // the least segment of which one lane counts as
+                                // few
 
 void lanes_load_mask(lanes_emitter *e) {
   const uint32_t owner = e->plan->steps[e->node].mask;
@@ -47,8 +47,8 @@ LLVMValueRef lanes_only_branch(const lanes_emitter *e, uint32_t n) {
   return LLVMGetBasicBlockTerminator(from->block);
 }
 
-// The lanes in which a run may be a number, if that hangs on the lane alone:
-// one of each row. All of them otherwise.
+// Returns the lanes at which a segment's value may equal a number, if the lane
+// alone decides that: one of each segment. All lanes otherwise.
 static uint32_t lanes_of_number(lanes_shape run, LLVMValueRef number) {
   enum { LEAST_BITS = 8 };  // of an integer
   const uint64_t stride = (uint64_t)run.stride;
@@ -69,8 +69,9 @@ static uint32_t lanes_of_number(lanes_shape run, LLVMValueRef number) {
   return lanes;
 }
 
-// Lanes of which a condition, or its opposite, holds for one of a row at the
-// most: where a position is a number. 0: it is not so.
+// Returns the lanes for which a condition, or its opposite, can hold, if that
+// is at most one of each segment: a comparison of a position with a number. 0
+// if it can hold for more.
 static uint32_t picked_lanes(const lanes_emitter *e, LLVMValueRef condition,
                              bool holds) {
   if (!LLVMIsAInstruction(condition)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// operations.c: arithmetic, comparisons, casts, selection, addresses and the
-// taking apart of aggregates, on scalars or on vectors of 32 alike.
+// operations.c: emits arithmetic, comparisons, casts, selects, addresses, and
+// operations on aggregates: as scalars or as vectors of 32.
 #include "compiler/vectorize/emit/values/operations.h"
 
 #include <llvm-c/Target.h>
@@ -26,8 +26,8 @@ enum { WORD_BITS = 32 };
 
 // --- Addresses ---------------------------------------------------------------
 
-// Computes the address in bytes, index by index: interleaved private memory
-// multiplies each offset.
+// Computes an address index by index in bytes: interleaved private memory
+// scales each offset.
 static LLVMValueRef scaled_address(lanes_emitter *e, LLVMValueRef address,
                                    uint32_t scale, uint32_t width) {
   LLVMTargetDataRef data = e->values->data;
@@ -99,8 +99,8 @@ static uint32_t bits_of(const lanes_emitter *e, LLVMTypeRef type) {
   return (uint32_t)LLVMSizeOfTypeInBits(e->values->data, type);
 }
 
-// Between component counts: joins neighbours, or takes components apart, by
-// shifts; the first component is the lowest part (little-endian).
+// Casts between counts of components: joins neighbours or splits components, by
+// shifts. The first component is the lowest part (little-endian).
 static LLVMValueRef recombined(lanes_emitter *e, LLVMValueRef cast,
                                uint32_t component, uint32_t width) {
   LLVMValueRef from = LLVMGetOperand(cast, 0);
@@ -137,9 +137,9 @@ static LLVMValueRef recombined(lanes_emitter *e, LLVMValueRef cast,
   return LLVMBuildBitCast(e->builder, result, lanes_wide(to_type, width), "");
 }
 
-// Flags speak of threads that run, but a run's first value is computed whether
-// or not its lane does: so where a flag makes two operations the same, the one
-// is taken that keeps runs going.
+// Chooses between a signed and an unsigned extension where a flag makes them
+// equal. The flag holds for threads that run, but a segment's first value is
+// computed even if its lane does not run: the choice keeps the stride.
 static LLVMOpcode cast_opcode(const lanes_emitter *e, LLVMValueRef cast) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(cast);
   const bool is_signed_too =
@@ -171,8 +171,8 @@ LLVMValueRef lanes_home_of_element(lanes_emitter *e, LLVMValueRef cast,
              : NULL;
 }
 
-// What each thread has of a sum of tiles that is in its place, one of two
-// elements, if a cast takes that; else NULL.
+// Returns each thread's element of a matrix accumulator that stays in memory,
+// if a cast takes one of its two; else NULL.
 static LLVMValueRef element_of_sum(lanes_emitter *e, LLVMValueRef cast,
                                    uint32_t component) {
   uint32_t element;
@@ -316,7 +316,8 @@ static LLVMValueRef binary(lanes_emitter *e, LLVMValueRef instruction,
   return LLVMBuildBinOp(e->builder, opcode, a, b, "");
 }
 
-// A minimum or maximum, the only calls that are made again.
+// Emits a minimum or maximum, the only calls that lanes_operation_as_vector
+// handles.
 static LLVMValueRef limited(lanes_emitter *e, LLVMValueRef call,
                             uint32_t width) {
   LLVMTypeRef type = lanes_wide(e->types.i32, width);
@@ -325,7 +326,7 @@ static LLVMValueRef limited(lanes_emitter *e, LLVMValueRef call,
   return mtlc_call_alike(e->builder, call, type, operands);
 }
 
-// NULL if it is another comparison.
+// Emits a strided comparison; NULL if it is another one.
 static LLVMValueRef compare_strided(lanes_emitter *e, LLVMValueRef i) {
   lanes_strided_comparison c;
   if (!lanes_is_strided_comparison(e, i, &c)) {
@@ -420,8 +421,8 @@ LLVMValueRef lanes_operation_as_vector(lanes_emitter *e,
   return compute(e, instruction, component, e->lanes);
 }
 
-// Positions and addresses made of them are computed anew after each wait, which
-// is cheaper than to keep them across it.
+// True for positions and addresses made of them: after a barrier they are
+// computed anew, which is cheaper than keeping them.
 static bool is_remade(lanes_emitter *e, LLVMValueRef instruction) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
   return e->has_waits && lanes_width(e, instruction) < e->lanes &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// runtime_checks.c: what is asked of all threads of a simdgroup at once. Of a run of
-// lanes, the first tells about the others.
+// runtime_checks.c: emits scalar tests whether a condition holds for all
+// threads of a simdgroup. The ends of a segment tell about the lanes between.
 #include "compiler/vectorize/emit/values/runtime_checks.h"
 
 #include <stddef.h>
@@ -34,12 +34,13 @@ bool lanes_is_rising(const lanes_emitter *e, LLVMValueRef value,
   }
 }
 
-// A comparison of runs with a number: of one run scalars, of several vectors.
+// A comparison of segments with a number: scalars for one segment, vectors for
+// several.
 typedef struct run_comparison {
   LLVMIntPredicate predicate;
   uint32_t runs;
   LLVMTypeRef type;    // of a lane
-  LLVMValueRef first;  // of each run
+  LLVMValueRef first;  // of each segment
   LLVMValueRef bound;
   LLVMValueRef span;  // from the first lane to the last
 } run_comparison;
@@ -55,13 +56,14 @@ static LLVMValueRef smallest(lanes_emitter *e, const run_comparison *c) {
   return number(e, c, lanes_is_signed_predicate(c->predicate) ? UINT64_C(1) << sign : 0);
 }
 
-// No lane's value is the bound.
+// Returns whether no lane's value equals the bound.
 static LLVMValueRef differs(lanes_emitter *e, const run_comparison *c) {
   LLVMValueRef distance = LLVMBuildSub(e->builder, c->bound, c->first, "");
   return LLVMBuildICmp(e->builder, LLVMIntUGT, distance, c->span, "");
 }
 
-// The last lane is below the bound, and the first is below the last.
+// Returns whether the last lane is below the bound and the first below the
+// last.
 static LLVMValueRef stays_below(lanes_emitter *e, const run_comparison *c) {
   LLVMValueRef least = LLVMBuildAdd(e->builder, smallest(e, c), c->span, "");
   LLVMValueRef fits = LLVMBuildICmp(
@@ -73,7 +75,8 @@ static LLVMValueRef stays_below(lanes_emitter *e, const run_comparison *c) {
       LLVMBuildICmp(e->builder, c->predicate, c->first, limit, ""), "");
 }
 
-// The first lane is above the bound, and the last above the first.
+// Returns whether the first lane is above the bound and the last above the
+// first.
 static LLVMValueRef stays_above(lanes_emitter *e, const run_comparison *c) {
   LLVMValueRef largest = LLVMBuildNot(e->builder, smallest(e, c), "");
   LLVMValueRef most = LLVMBuildSub(e->builder, largest, c->span, "");
@@ -95,13 +98,14 @@ static bool is_run(lanes_emitter *e, LLVMValueRef value) {
          lanes_is_at_hand(e, value);
 }
 
-// True if a value is the same in all lanes of a run.
+// True if a value is the same in all lanes of a segment.
 static bool is_number(lanes_emitter *e, LLVMValueRef value, LLVMValueRef run) {
   return lanes_is_same_in(e->values, value, lanes_shape_of(e->values, run).row) &&
          lanes_is_at_hand(e, value);
 }
 
-// NULL if it is no comparison of a run with a number.
+// Returns the test of a comparison of a segment with a number; NULL for any
+// other.
 static LLVMValueRef comparison_holds(lanes_emitter *e, LLVMValueRef i,
                                      bool holds) {
   LLVMValueRef run = LLVMGetOperand(i, 0);
@@ -133,11 +137,11 @@ static LLVMValueRef comparison_holds(lanes_emitter *e, LLVMValueRef i,
   return c.runs == 1 ? all : lanes_all(e, all);
 }
 
-// Asks as lanes_holds_for_all, or as lanes_check_by_ends if by_ends.
+// Emits lanes_check_by_ends if by_ends, else lanes_holds_for_all.
 static LLVMValueRef answer(lanes_emitter *e, LLVMValueRef condition, bool holds,
                            bool by_ends);
 
-// The second may be poison where the first does not hold.
+// Returns the conjunction; the second may be poison where the first is false.
 static LLVMValueRef both_hold(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
                               bool holds, bool by_ends) {
   if (!lanes_is_at_hand(e, a) || !lanes_is_at_hand(e, b)) {
@@ -150,7 +154,7 @@ static LLVMValueRef both_hold(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
                 : NULL;
 }
 
-// By its parts; NULL if that is no easier.
+// Tests a conjunction or disjunction by its parts; NULL if that is no easier.
 static LLVMValueRef parts_hold(lanes_emitter *e, LLVMValueRef condition,
                                bool holds, bool by_ends) {
   LLVMValueRef operands[3] = {NULL};

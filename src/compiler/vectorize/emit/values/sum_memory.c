@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// sum_memory.c: sums of products of tiles, in their places in the frame.
+// sum_memory.c: reads matrix accumulators, sums of products of tiles, where
+// they stay in the frame.
 #include "compiler/vectorize/emit/values/sum_memory.h"
 
 #include <stddef.h>
@@ -55,7 +56,7 @@ LLVMValueRef lanes_tile_of_rows(lanes_emitter *e, LLVMValueRef *rows) {
   return lanes_joined(e, halves[0], halves[1], 2 * BLOCK);
 }
 
-// Volatile, so that LLVM leaves it there.
+// A volatile access, which LLVM leaves in its place.
 void lanes_keep_in_home(LLVMValueRef access) {
   LLVMSetVolatile(access, true);
   LLVMSetAlignment(access, LINE_BYTES);
@@ -112,8 +113,7 @@ void lanes_write_sum_rows(lanes_emitter *e, LLVMValueRef home, uint32_t first,
   }
 }
 
-// Rows that are read for other things than products: they may be kept
-// elsewhere.
+// Reads rows for something other than products; those need not stay in place.
 static void read_rows(lanes_emitter *e, LLVMValueRef home,
                       LLVMValueRef rows[SIDE]) {
   lanes_read_sum_rows(e, home, 0, SIDE, rows);
@@ -130,7 +130,7 @@ LLVMValueRef lanes_read_sum_element(lanes_emitter *e, LLVMValueRef home,
                                     uint32_t element) {
   LLVMValueRef rows[SIDE];
   read_rows(e, home, rows);
-  // Eight lanes have a block of 4 x 4: two lanes each row.
+  // Eight lanes have a 4 x 4 block, two lanes a row.
   LLVMValueRef blocks[MOST_LANES / SIDE];
   for (int b = 0; b < MOST_LANES / SIDE; b++) {
     const int first = b % 2 * QUAD + (int)element;
@@ -143,7 +143,8 @@ LLVMValueRef lanes_read_sum_element(lanes_emitter *e, LLVMValueRef home,
   return lanes_concatenated(e, blocks, MOST_LANES / SIDE);
 }
 
-// By which a lane's first element is behind a sum's first one, in floats.
+// Returns how many floats each lane's first element is after the accumulator's
+// first.
 static LLVMValueRef places_of_lanes(lanes_emitter *e) {
   static const char name[] = "mettle.tile.lanes";
   LLVMModuleRef module = LLVMGetGlobalParent(e->function);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// value_slots.c: which values of the thread function go through memory: those that
-// another block reads.
+// value_slots.c: chooses which values of the thread function go through memory:
+// those that another block reads.
 #include "compiler/vectorize/emit/values/value_slots.h"
 
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/values.h"
 
-// Returns where a sum of products is.
+// Returns the address of a matrix accumulator.
 static LLVMValueRef home_of_sum(lanes_emitter *e, uint32_t number,
                                 LLVMValueRef *only) {
   if (!e->has_one_sum) {

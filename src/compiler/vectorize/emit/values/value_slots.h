@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// value_slots.h: which values of the thread function go through memory.
+// value_slots.h: chooses which values of the thread function go through memory.
 #ifndef MTLC_VALUE_SLOTS_H
 #define MTLC_VALUE_SLOTS_H
 

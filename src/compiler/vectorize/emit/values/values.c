@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // values.c: the components of the thread function's values in the emitted code:
-// scalars, runs, vectors.
+// scalars, segments' first values, vectors.
 #include "compiler/vectorize/emit/values/values.h"
 
 #include <stddef.h>
@@ -90,7 +90,7 @@ static LLVMValueRef computed(lanes_emitter *e, LLVMValueRef instruction,
     }
     LLVMValueRef memory = slot->memory ? slot->memory[component] : NULL;
     if (!memory) {
-      // Read where no path has computed it: any value will do.
+      // It is read where no path has computed it: any value will do.
       LLVMTypeRef type =
           lanes_component_type(LLVMTypeOf(instruction), component);
       return LLVMGetPoison(lanes_wide(type, lanes_width(e, instruction)));

@@ -9,23 +9,23 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// True if an operand has been computed on the way here, or is kept.
+// True if an operand is available here: computed on every path, or kept.
 bool lanes_is_at_hand(lanes_emitter *e, LLVMValueRef operand);
 // Returns a component of an operand at its own width: for a width of 1, lane
 // 0's value.
 LLVMValueRef lanes_scalar(lanes_emitter *e, LLVMValueRef operand,
                           uint32_t component);
-// Returns it as a vector of 32.
+// Returns a component as a vector of 32.
 LLVMValueRef lanes_vector(lanes_emitter *e, LLVMValueRef operand,
                           uint32_t component);
-// Returns it at any width that its own width divides.
+// Returns a component at any width that is a multiple of its own.
 LLVMValueRef lanes_at_width(lanes_emitter *e, LLVMValueRef operand,
                         uint32_t component, uint32_t width);
-// Returns it at that width, or as a scalar if it is uniform: for instructions
-// that take either.
+// Returns a component at that width, or as a scalar if it is uniform: for
+// instructions that take either.
 LLVMValueRef lanes_at_width_or_scalar(lanes_emitter *e, LLVMValueRef operand,
                                   uint32_t component, uint32_t width);
-// Sets a component of an instruction's result, in the form of its shape.
+// Sets a component of an instruction's result, at the width of its shape.
 void lanes_set_result(lanes_emitter *e, LLVMValueRef instruction,
                       uint32_t component, LLVMValueRef value);
 // Sets a component that was computed in the entry block.
@@ -33,9 +33,9 @@ void lanes_set_everywhere(lanes_emitter *e, LLVMValueRef instruction,
                           LLVMValueRef value);
 // True if all operands can be read in the entry block.
 bool lanes_has_operands_everywhere(lanes_emitter *e, LLVMValueRef instruction);
-// Returns the place where a sum of products always is, or NULL.
+// Returns the address of a matrix accumulator, or NULL.
 LLVMValueRef lanes_sum_home(lanes_emitter *e, LLVMValueRef value);
-// True if a value has the same place as a sum that has one.
+// True if a value has the same address as an accumulator that has one.
 bool lanes_has_home_of(const lanes_emitter *e, LLVMValueRef value,
                        LLVMValueRef sum);
 uint32_t lanes_width(const lanes_emitter *e, LLVMValueRef operand);

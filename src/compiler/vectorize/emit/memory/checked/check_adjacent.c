@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// check_adjacent.c: addresses of which the compiler knows nothing and that are, most of
-// the time, one behind the other all the same: positions clamped to an image's
-// edge, wrapped around it, chosen between two. A comparison at run time costs
-// a small part of what a gather does.
+// check_adjacent.c: tests at run time whether addresses that analysis cannot
+// describe are adjacent: positions clamped to an image's edge, wrapped around
+// it, chosen between two. The test costs a small part of what a gather does.
 #include "compiler/vectorize/emit/memory/checked/check_adjacent.h"
 
 #include <llvm-c/Target.h>
@@ -21,7 +20,7 @@ static bool is_extended(LLVMValueRef index) {
   return LLVMIsAZExtInst(index) || LLVMIsASExtInst(index);
 }
 
-// Before it is extended.
+// Returns an index before its extension.
 static LLVMValueRef narrow_index(lanes_emitter *e, const lanes_access *a) {
   LLVMValueRef index = lanes_index_of(a->pointer);
   return lanes_vector(e, is_extended(index) ? LLVMGetOperand(index, 0) : index,
@@ -40,8 +39,8 @@ static LLVMValueRef address_of_lane(lanes_emitter *e, const lanes_access *a,
                        &one, 1, "");
 }
 
-// Returns i1: so it is of no lane that runs. Others may hold poison, which must
-// not spread.
+// Returns an i1: the condition holds for no lane that runs. The others may hold
+// poison, which must not spread.
 static LLVMValueRef is_none(lanes_emitter *e, LLVMValueRef mask) {
   LLVMValueRef running = LLVMBuildSelect(e->builder, e->mask, mask,
                                          LLVMConstNull(LLVMTypeOf(mask)), "");

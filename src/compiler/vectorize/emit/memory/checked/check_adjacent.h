@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// check_adjacent.h: addresses of which the compiler knows nothing and that are,
-// most of the time, one behind the other all the same.
+// check_adjacent.h: tests at run time whether addresses are adjacent.
 #ifndef MTLC_CHECK_ADJACENT_H
 #define MTLC_CHECK_ADJACENT_H
 
@@ -11,11 +10,11 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/plan/access/access.h"
 
-// Returns i1: that is so for the lanes that run. Sets the first address of each
-// row.
+// Returns an i1: the lanes that run have adjacent addresses, segment by
+// segment. Sets the first address of each segment.
 LLVMValueRef lanes_check_adjacent(lanes_emitter *e, const lanes_access *a,
                             lanes_shape shape, LLVMValueRef *out_firsts);
-// Returns i1: lanes that run, of which there are some, have the same address.
+// Returns an i1: all lanes that run have the same address. At least one runs.
 LLVMValueRef lanes_check_equal(lanes_emitter *e, const lanes_access *a,
                             LLVMValueRef *out_address);
 

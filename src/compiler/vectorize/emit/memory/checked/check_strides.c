@@ -63,7 +63,8 @@ static LLVMValueRef first_of(lanes_emitter *e, LLVMValueRef value,
   }
   LLVMValueRef b = first_of(e, LLVMGetOperand(value, 1), row);
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
-  // An or is a sum of threads that run; the first may not.
+  // The `or` is an addition for threads that run; for lane 0, which may not, it
+  // has to be a real one.
   return LLVMBuildBinOp(e->builder, opcode == LLVMOr ? LLVMAdd : opcode, a, b,
                         "");
 }
@@ -84,7 +85,7 @@ static LLVMValueRef both(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b) {
   return a ? LLVMBuildAnd(e->builder, a, b, "") : b;
 }
 
-// Returns i1: no row of a narrow number wraps on its way to its last lane.
+// Returns an i1: no segment of a narrow index wraps before its last lane.
 static LLVMValueRef is_whole(lanes_emitter *e, const lanes_stride_factors *f,
                              uint32_t extension) {
   LLVMValueRef narrow = LLVMGetOperand(f->extensions[extension], 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// check_strides.h: addresses whose stride from lane to lane is a number of the
-// program's, as in tensors with strides.
+// check_strides.h: tests at run time of strides that are numbers of the
+// program, as those of tensors.
 #ifndef MTLC_CHECK_STRIDES_H
 #define MTLC_CHECK_STRIDES_H
 
@@ -12,11 +12,12 @@
 #include "compiler/vectorize/plan/access/access.h"
 #include "compiler/vectorize/plan/access/forms/stride_factors.h"
 
-// The first address of each row.
+// Returns the first address of each segment.
 void lanes_firsts_by_strides(lanes_emitter *e, const lanes_access *a,
                              const lanes_stride_factors *factors,
                              LLVMValueRef *out_firsts);
-// Returns i1: all factors are one and no index wraps; some factor is none.
+// The first returns an i1: all factors are 1 and no index wraps. The second:
+// some factor is 0.
 LLVMValueRef lanes_check_stride_one(lanes_emitter *e, const lanes_stride_factors *f);
 LLVMValueRef lanes_check_stride_zero(lanes_emitter *e, const lanes_stride_factors *f);
 

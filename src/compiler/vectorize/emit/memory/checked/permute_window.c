@@ -76,7 +76,7 @@ static LLVMValueRef as_bits(lanes_emitter *e, LLVMValueRef lanes) {
                        e->types.i32, "");
 }
 
-// The first lanes over those of a mask.
+// Distributes the first lanes over the set bits of a mask.
 static LLVMValueRef spread(lanes_emitter *e, LLVMValueRef words,
                            LLVMValueRef bits) {
   LLVMTypeRef type = LLVMTypeOf(words);
@@ -93,10 +93,10 @@ static LLVMValueRef splat_words(lanes_emitter *e, LLVMValueRef word) {
   return lanes_splat_to(e, e->builder, word, MASK_BITS);
 }
 
-// Whether a register's lanes are in its window, each behind the one before.
+// Returns an i1: a register's lanes are in its window in rising order.
 static LLVMValueRef rise_in_window(lanes_emitter *e, LLVMValueRef own) {
   LLVMBuilderRef b = e->builder;
-  int before[MASK_BITS] = {MASK_BITS};  // of the first one: -1
+  int before[MASK_BITS] = {MASK_BITS};  // -1 in front of the first one
   for (int i = 1; i < MASK_BITS; i++) {
     before[i] = i - 1;
   }
@@ -107,9 +107,9 @@ static LLVMValueRef rise_in_window(lanes_emitter *e, LLVMValueRef own) {
   return LLVMBuildAnd(b, rises, LLVMBuildICmp(b, LLVMIntULT, own, end, ""), "");
 }
 
-// Finds the places of each register's window that have a lane, a bit each.
-// Returns whether all lanes, also those that do not run, have one, in their
-// order. That of those alone that run would hang on more.
+// Finds which elements of each register's window belong to a lane, a bit each.
+// Returns an i1: all lanes, also those that do not run, have one, in their
+// order. A test of the lanes that run alone would depend on the mask as well.
 static LLVMValueRef find_rising(lanes_emitter *e, LLVMValueRef places,
                                 LLVMValueRef out_bits[2]) {
   LLVMBuilderRef b = e->builder;
@@ -135,7 +135,7 @@ static void store_masked_half(lanes_emitter *e, const lanes_access *a,
                      lanes_common_alignment(a->alignment, 4), mask);
 }
 
-// The lanes from one on, at the beginning.
+// Returns the lanes from one on, moved to the front.
 static LLVMValueRef lanes_from_on(lanes_emitter *e, LLVMValueRef words,
                                   LLVMValueRef first) {
   LLVMBuilderRef b = e->builder;
@@ -172,11 +172,12 @@ static void store_rising(lanes_emitter *e, const lanes_access *a,
 
 enum {
   WORDS = 8,      // of a register
-  FARTHEST = 64,  // elements from the first window to another
+  FARTHEST = 64,  // largest distance from the first window to another, in
+                  // elements
 };
 
-// Which lane is at each of four places of a window: its number and one more,
-// none if there is none, a word each. vpsadbw adds up the eight lanes' bytes.
+// Returns a word for each of four elements of a window: its lane's number plus
+// one, 0 if it has none. vpsadbw adds up the bytes of eight lanes.
 static LLVMValueRef lanes_at(lanes_emitter *e, LLVMValueRef places,
                              const uint32_t wanted[4]) {
   LLVMValueRef sought[4 * WORDS], numbers[4 * WORDS];
@@ -196,11 +197,11 @@ static LLVMValueRef lanes_at(lanes_emitter *e, LLVMValueRef places,
                           "");
 }
 
-// Which lane is at each place of a half of a window: -1 if none is.
+// Returns the lane at each element of a half of a window, -1 for none.
 static LLVMValueRef lanes_in_half(lanes_emitter *e, LLVMValueRef places,
                                   uint32_t half) {
   const uint32_t from = half * WORDS;
-  // In the order in which vshufps joins them.
+  // in the order in which vshufps joins them
   const uint32_t some[] = {from, from + 1, from + 4, from + 5};
   const uint32_t others[] = {from + 2, from + 3, from + 6, from + 7};
   static const int joined[WORDS] = {0, 2, 8, 10, 4, 6, 12, 14};
@@ -218,7 +219,7 @@ static LLVMValueRef count_of(lanes_emitter *e, LLVMValueRef lanes) {
                        e->types.i32, "");
 }
 
-// True if each lane of the first register has its place.
+// True if each lane of the first register has an element in the window.
 static LLVMValueRef have_places(lanes_emitter *e, LLVMValueRef lanes[2]) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef high =
@@ -229,8 +230,8 @@ static LLVMValueRef have_places(lanes_emitter *e, LLVMValueRef lanes[2]) {
   return LLVMBuildICmp(b, LLVMIntEQ, count, mtlc_i32(e->context, WORDS), "");
 }
 
-// True if all registers' lanes have the places that the first one's have,
-// which are in the window.
+// True if all registers' lanes are at the same elements of their windows as the
+// first register's, and those are inside.
 static LLVMValueRef are_alike(lanes_emitter *e, LLVMValueRef places) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef first = lanes_subvector(e, places, 0, WORDS);
@@ -246,8 +247,8 @@ static LLVMValueRef are_alike(lanes_emitter *e, LLVMValueRef places) {
                       UINT32_MAX);
 }
 
-// True if windows without a lane that runs are no farther from one with
-// such a lane than the memory around a worker's own goes.
+// True if a window without a running lane is no farther from one with a running
+// lane than the padding around a worker's memory: it may be accessed then.
 static LLVMValueRef are_close(lanes_emitter *e, LLVMValueRef *begins) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef apart = mtlc_i32(e->context, 0);
@@ -261,8 +262,8 @@ static LLVMValueRef are_close(lanes_emitter *e, LLVMValueRef *begins) {
                        "");
 }
 
-// Finds which lane is at each place of a window, all registers' alike. Returns
-// whether that is so.
+// Finds which lane is at each element of a window, for all registers alike.
+// Returns an i1: they are alike.
 static LLVMValueRef fill_windows(lanes_emitter *e, LLVMValueRef places,
                                  LLVMValueRef out_lanes[2]) {
   LLVMBuilderRef b = e->builder;
@@ -293,8 +294,8 @@ static void store_half(lanes_emitter *e, const lanes_access *a, uint32_t window,
                    lanes_common_alignment(a->alignment, 4));
 }
 
-// One register behind another, for windows may overlap: what a later one stores
-// stays.
+// Stores one register after another. Windows may overlap: the later store wins,
+// as the higher lane does.
 static void store_halves(lanes_emitter *e, const lanes_access *a,
                          LLVMValueRef words, LLVMValueRef runs,
                          uint32_t count) {
@@ -307,7 +308,7 @@ static void store_halves(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-// The same of lanes in order.
+// The same for lanes in rising order.
 static void store_in_order(lanes_emitter *e, const lanes_access *a,
                            LLVMValueRef words) {
   const uint32_t each = lanes_register_words(e);
@@ -333,7 +334,7 @@ static void store_windows(lanes_emitter *e, const lanes_access *a,
   }
   LLVMTypeRef type = lanes_vector_of(e->lanes, e->types.i32);
   LLVMValueRef runs = LLVMBuildSExt(e->builder, e->mask, type, "");
-  // Neighbours, most of all.
+  // Most often lanes are pairwise neighbours.
   LLVMValueRef is_half =
       LLVMBuildICmp(e->builder, LLVMIntEQ, count_of(e, a->lanes[1]),
                     mtlc_i32(e->context, 0), "");
@@ -354,15 +355,17 @@ static bool is_known(const lanes_emitter *e, const lanes_window *near,
          near->fresh == e->fresh;
 }
 
-// Where lanes are. Of a store also those that do not run, who may be anywhere.
+// Finds the lanes' positions. A store counts also the lanes that do not run,
+// which may be anywhere.
 static void find_places(lanes_emitter *e, lanes_window *near, LLVMValueRef own,
                         bool store) {
   LLVMValueRef all = LLVMBuildFreeze(e->builder, own, "");
   near->places = lanes_window_places_in(e, store ? all : lanes_filled(e, all), near->begins);
 }
 
-// Returns whether it had been known. AVX2 has no registers to keep in what is
-// the same in all simdgroups: to ask once for several accesses takes less.
+// Finds the lanes of each window, unless an earlier access has. Returns whether
+// one had. AVX2 has too few registers to keep the answer for all simdgroups:
+// one test for several accesses costs less.
 static bool find_lanes(lanes_emitter *e, lanes_window *near,
                        lanes_window_indices *indices, bool store) {
   lanes_common_index_parts parts = {0};
@@ -387,8 +390,8 @@ static bool find_lanes(lanes_emitter *e, lanes_window *near,
   return knows;
 }
 
-// Sets the first address of each window. Returns i1: they can be read whole;
-// NULL if they always can.
+// Sets the first address of each window. Returns an i1: the windows can be read
+// whole; NULL if they always can.
 static LLVMValueRef find_firsts(lanes_emitter *e, const lanes_access *a,
                                 const lanes_window_indices *indices,
                                 const lanes_window *near) {
@@ -413,11 +416,11 @@ static void branch(lanes_emitter *e, LLVMValueRef holds, LLVMBasicBlockRef yes,
   lanes_mark_check(LLVMBuildCondBr(e->builder, holds, yes, no));
 }
 
-// Asks where the lanes are.
+// Emits the test where the lanes are.
 static void ask(lanes_emitter *e, lanes_window *near, bool store,
                 LLVMValueRef are_there, LLVMBasicBlockRef ways[WAYS]) {
   LLVMBuilderRef b = e->builder;
-  // Stores under masks of none do nothing, wherever they are.
+  // A masked store of no element is harmless at any address.
   LLVMValueRef may = store && e->machine.has_masks
                          ? LLVMConstAllOnes(e->types.i1)
                          : lanes_any(e, e->mask);
@@ -438,7 +441,7 @@ static void ask(lanes_emitter *e, lanes_window *near, bool store,
   branch(e, LLVMBuildAnd(b, may, fit, ""), ways[IN_WINDOWS], ways[APART]);
 }
 
-// Goes the way that is known.
+// Branches by the answer of an earlier test.
 static void follow(lanes_emitter *e, const lanes_window *near,
                    LLVMValueRef are_there, LLVMBasicBlockRef ways[WAYS]) {
   LLVMBuilderRef b = e->builder;
@@ -472,7 +475,7 @@ static LLVMValueRef joined(lanes_emitter *e, LLVMValueRef *values,
   return phi;
 }
 
-// What the next access with these indices will know.
+// Keeps the answer for the next access with these indices.
 static void keep(lanes_emitter *e, lanes_window *near, bool store,
                  LLVMBasicBlockRef *from) {
   LLVMValueRef ways[WAYS];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// window_loads.c: where the windows are that lanes lie in, and loads from them.
+// window_loads.c: finds the windows of memory that lanes lie in, and loads from
+// them.
 #include "compiler/vectorize/emit/memory/checked/window_loads.h"
 
 #include <stddef.h>
@@ -57,8 +58,8 @@ void lanes_window_part_indices(lanes_emitter *e,
   indices->index = index;
 }
 
-// A register's window begins at its first lane's element or just before it, at
-// an index that is a multiple of its lanes. Returns all registers'.
+// Returns where each register's window begins: at its first lane's element,
+// rounded down to a multiple of its lanes.
 static LLVMValueRef begins_of(lanes_emitter *e, LLVMValueRef all) {
   const uint32_t each = lanes_register_words(e);
   const uint32_t count = e->lanes / each;
@@ -72,7 +73,7 @@ static LLVMValueRef begins_of(lanes_emitter *e, LLVMValueRef all) {
       "");
 }
 
-// The same in all elements of one register.
+// Returns the same for one register, in all its elements.
 static LLVMValueRef begin_of(lanes_emitter *e, LLVMValueRef own) {
   static const int firsts[MOST_LANES];
   const uint32_t each = lanes_register_words(e);
@@ -82,7 +83,7 @@ static LLVMValueRef begin_of(lanes_emitter *e, LLVMValueRef own) {
       "");
 }
 
-// Registers of AVX-512 are few, and their begins found together.
+// AVX-512: the registers are few, so all windows are found in one vector.
 static LLVMValueRef places_in_few(lanes_emitter *e, LLVMValueRef all,
                                   LLVMValueRef *out_begins) {
   const uint32_t each = lanes_register_words(e);

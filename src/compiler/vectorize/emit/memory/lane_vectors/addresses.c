@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// addresses.c: where the rows of lanes are that may be anywhere in memory, and
-// the words that they are made of.
+// addresses.c: the addresses of lanes' vectors that may be anywhere in memory,
+// and the words that a vector is made of.
 #include "compiler/vectorize/emit/memory/lane_vectors/addresses.h"
 
 #include <stddef.h>
@@ -49,8 +49,8 @@ static LLVMValueRef extended(lanes_emitter *e, const lanes_affine *at,
       "");
 }
 
-// True if lanes + uniform .. lanes + uniform + span are what they are
-// before the index is extended: not negative, and not beyond the last.
+// Returns an i1: lanes + uniform up to lanes + uniform + span do not change
+// when the index is extended: none is negative or beyond the type.
 static LLVMValueRef sums_hold(lanes_emitter *e, const lanes_lane_vector *row,
                               LLVMValueRef lanes, LLVMValueRef uniform) {
   LLVMTypeRef type = row->at.index_type;
@@ -71,7 +71,7 @@ static LLVMValueRef sums_hold(lanes_emitter *e, const lanes_lane_vector *row,
   return LLVMBuildAnd(b, holds, LLVMBuildNot(b, lanes_any(e, beyond), ""), "");
 }
 
-// Of such lanes: what is read is so only if no index wraps on the way.
+// The same for lanes that are a stride apart: no index between them may wrap.
 static LLVMValueRef run_holds(lanes_emitter *e, const lanes_lane_vector *row,
                               const lanes_shape *shape, uint32_t run) {
   const lanes_affine *at = &row->at;
@@ -82,7 +82,8 @@ static LLVMValueRef run_holds(lanes_emitter *e, const lanes_lane_vector *row,
       "");
 }
 
-// All lanes have to run: those that do not could lie behind the end.
+// Requires that all lanes run: one that does not could lie past the end of
+// memory.
 static lanes_lane_vector_addresses strided_addresses(lanes_emitter *e,
                                           const lanes_lane_vector *row,
                                           const lanes_shape *shape) {
@@ -124,7 +125,7 @@ static lanes_lane_vector_addresses addresses_of(lanes_emitter *e, const lanes_la
     LLVMValueRef uniform =
         terms ? LLVMBuildAdd(b, terms, constant, "") : constant;
     if (at->is_extended) {
-      // What is the same for all lanes may be poison if none runs.
+      // A uniform value may be poison if no lane runs.
       result.holds =
           LLVMBuildSelect(b, result.holds, sums_hold(e, row, lanes, uniform),
                           LLVMConstNull(e->types.i1), "");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// addresses.h: where the rows of lanes are that may be anywhere in
-// memory, and the words that they are made of.
+// addresses.h: the addresses of lanes' vectors that may be anywhere in memory,
+// and the words that a vector is made of.
 #ifndef MTLC_LANE_VECTOR_ADDRESSES_H
 #define MTLC_LANE_VECTOR_ADDRESSES_H
 
@@ -14,15 +14,14 @@
 #include "compiler/vectorize/plan/access/access.h"
 #include "compiler/vectorize/plan/access/forms/lane_vectors.h"
 
-// lane_vectors/addresses.c
-// Where lanes' rows are. Either what differs between lanes apart from what does
-// not, so that in a loop along rows the first stays; or, of lanes that are a
-// stride apart, the first of each run; or, of lanes that are constants apart,
-// lane 0's.
+// The addresses of lanes' vectors, in one of three ways. In general: what
+// differs between lanes, apart from what does not, so that a loop along the
+// vectors keeps the first. For lanes a stride apart: the first address of each
+// run. For lanes that are constants apart: lane 0's address.
 typedef struct lanes_lane_vector_addresses {
   LLVMValueRef lanes;          // <32 x ptr>
-  LLVMValueRef offset;         // i64, of all lanes
-  LLVMValueRef holds;          // i1: all that may be read so
+  LLVMValueRef offset;         // i64, added for all lanes
+  LLVMValueRef holds;          // i1: the addresses are right
   const lanes_shape *strided;  // or NULL
   bool has_pattern;
   lanes_pattern pattern;
@@ -30,17 +29,18 @@ typedef struct lanes_lane_vector_addresses {
 } lanes_lane_vector_addresses;
 lanes_lane_vector_addresses lanes_lane_vector_addresses_of(
     lanes_emitter *e, const lanes_lane_vector *row);
-// The same of rows that lie one behind the other, as far as only their own
-// index can tell.
+// Returns the same for vectors that are adjacent, as far as their own index
+// tells.
 lanes_lane_vector_addresses lanes_lane_vector_dense_addresses(lanes_emitter *e, const lanes_lane_vector *row);
-// A lane's address, offset bytes into its row.
+// Returns a lane's address, offset bytes into its vector.
 LLVMValueRef lanes_lane_vector_address(lanes_emitter *e, const lanes_lane_vector_addresses *where,
                                uint32_t lane, uint64_t offset);
-// A member's own addresses: of the terms alone, for what is behind the first
-// access in the block may not be computed yet.
+// Returns the addresses of one member by itself, from its terms alone: a value
+// after the first access of the block may not be computed yet.
 LLVMValueRef lanes_lane_vector_member_addresses(lanes_emitter *e, const lanes_lane_vector *row,
                                      const lanes_lane_vector_member *m);
-// Puts an element, a whole one or a part, into a row's words, zero before.
+// Puts an element, or a part of one, into a vector's words, which are zero
+// before.
 void lanes_lane_vector_put(lanes_emitter *e, LLVMValueRef *words, uint64_t offset,
                    const lanes_access *a, LLVMValueRef value);
 

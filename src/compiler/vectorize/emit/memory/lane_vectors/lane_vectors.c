@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// lane_vectors.c: loads of lanes that are anywhere in memory, where each lane
-// reads several elements side by side: a row of a matrix, a structure chosen by
-// an index, one vector of four. Each lane's 16 bytes are one load, and four
-// words of 32 lanes are made of them in registers: a fifth of what it takes to
-// gather the words.
+// lane_vectors.c: loads of lanes that may be anywhere in memory, where each
+// lane reads several adjacent elements: a row of a matrix, a structure chosen
+// by an index, a float4. Each lane's 16 bytes are one load, and shuffles make
+// four vectors of 32 words of them. That costs a fifth of gathering the words.
 #include "compiler/vectorize/emit/memory/lane_vectors/lane_vectors.h"
 
 #include <stddef.h>
@@ -26,7 +25,7 @@
 
 // --- Loads -------------------------------------------------------------------
 
-// Four lanes' units, of lanes 4 apart.
+// Loads the 16-byte units of four lanes that are 4 apart.
 static LLVMValueRef load_units(lanes_emitter *e, const lanes_lane_vector *row,
                                const lanes_lane_vector_addresses *where, uint32_t first,
                                uint64_t offset) {
@@ -73,7 +72,7 @@ static void load_unit(lanes_emitter *e, const lanes_lane_vector *row,
   }
 }
 
-// Rows that touch, a run of lanes at a time.
+// Loads vectors that touch, one run of lanes at a time.
 static LLVMValueRef load_runs(lanes_emitter *e, const lanes_lane_vector *row,
                               const lanes_lane_vector_addresses *where, LLVMTypeRef type) {
   LLVMValueRef runs[MOST_LANES];
@@ -86,7 +85,7 @@ static LLVMValueRef load_runs(lanes_emitter *e, const lanes_lane_vector *row,
   return lanes_concatenated(e, runs, e->lanes / lanes);
 }
 
-// An element of each lane's row.
+// Gathers one element of each lane's vector.
 static LLVMValueRef gather(lanes_emitter *e, const lanes_lane_vector *row,
                            const lanes_lane_vector_addresses *where, LLVMTypeRef type,
                            uint64_t offset) {
@@ -140,7 +139,7 @@ static LLVMValueRef element_at(lanes_emitter *e, LLVMValueRef *words,
   return LLVMBuildBitCast(e->builder, value, lanes_vector_of(e->lanes, a->type), "");
 }
 
-// The words of which lanes' elements are parts, of a gather for each element.
+// Gathers each element by itself and makes the words of them.
 static void load_apart(lanes_emitter *e, const lanes_lane_vector *row,
                        LLVMValueRef out_words[LANES_LANE_VECTOR_WORDS]) {
   LLVMTypeRef words = lanes_vector_of(e->lanes, e->types.i32);
@@ -150,7 +149,7 @@ static void load_apart(lanes_emitter *e, const lanes_lane_vector *row,
   for (uint32_t i = 0; i < row->member_count; i++) {
     lanes_access a = row->members[i].access;
     LLVMValueRef pointers = lanes_lane_vector_member_addresses(e, row, &row->members[i]);
-    a.pointer = NULL;  // the vector alone counts
+    a.pointer = NULL;  // only the vector of pointers is used
     for (uint32_t c = 0; c < a.count; c++) {
       const uint64_t by = c * a.size_bytes;
       lanes_lane_vector_put(e, out_words, (uint64_t)row->members[i].start + by, &a,
@@ -170,8 +169,8 @@ static void set_results(lanes_emitter *e, const lanes_lane_vector *row,
   }
 }
 
-// One vector for both ways of a word: elements that are less than one are taken
-// out of it behind them, where they are used.
+// Returns one phi for a word of both branches. An element narrower than a word
+// is extracted where it is used.
 static LLVMValueRef either_word(lanes_emitter *e, LLVMValueRef words[2],
                                 LLVMBasicBlockRef from[2]) {
   LLVMValueRef phi =

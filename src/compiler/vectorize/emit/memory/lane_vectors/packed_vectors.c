@@ -28,15 +28,17 @@
 
 enum { MOST_COMPONENTS = 4 };
 
-// By number of an instruction (lanes_values.numbers).
+// by an instruction's number (lanes_values.numbers)
 typedef struct lanes_packed_value {
   uint32_t fresh;  // of value (lanes_emitter.fresh)
   LLVMValueRef value;
-  LLVMValueRef memory;      // of what another block reads, or NULL
-  LLVMValueRef phi_memory;  // where edges leave a phi's value
+  LLVMValueRef memory;      // memory of a value that another block reads, or
+                            // NULL
+  LLVMValueRef phi_memory;  // where edges leave a phi's value; NULL for none
 } lanes_packed_value;
 
-// What is planned of a value that is kept whole, or stores one; or NULL.
+// Returns the plan of a value that stays packed, or of a store of one; NULL if
+// there is none.
 static const lanes_packed *planned(const lanes_emitter *e, LLVMValueRef value) {
   const uint32_t number = LLVMIsAInstruction(value)
                               ? lanes_map_get(&e->values->numbers, value)
@@ -64,8 +66,8 @@ static LLVMTypeRef whole_type(const lanes_emitter *e, LLVMTypeRef type) {
                         e->lanes * LLVMGetVectorSize(type));
 }
 
-// True if a value is read behind the segment that it is made in, or by a
-// phi, whose edges read it.
+// True if a value is read after the segment of code that makes it, or by a phi,
+// whose edges read it.
 static bool is_read_elsewhere(const lanes_emitter *e, LLVMValueRef value) {
   for (LLVMUseRef use = LLVMGetFirstUse(value); use;
        use = LLVMGetNextUse(use)) {
@@ -98,7 +100,7 @@ void lanes_packed_begin(lanes_emitter *e) {
 
 // --- Emission ----------------------------------------------------------------
 
-// The same components for all lanes.
+// Repeats one value's components for all lanes.
 static LLVMValueRef repeated(lanes_emitter *e, LLVMValueRef operand) {
   const uint32_t count = count_of(operand);
   LLVMValueRef components[MOST_COMPONENTS] = {lanes_scalar(e, operand, 0)};
@@ -143,7 +145,7 @@ static LLVMValueRef as_whole(lanes_emitter *e, LLVMValueRef operand) {
   return value;
 }
 
-// One value, which is whole.
+// Accesses one packed value as one vector.
 static void access_whole(lanes_emitter *e, const lanes_choice *choice,
                          const lanes_access *a, bool store,
                          LLVMValueRef *value) {
@@ -156,8 +158,8 @@ static void access_whole(lanes_emitter *e, const lanes_choice *choice,
   }
 }
 
-// Where an index wraps between two lanes the components are accessed as they
-// are elsewhere, which is all but never so.
+// Accesses component by component where an index wraps between two lanes, which
+// almost never happens.
 static void access_apart(lanes_emitter *e, const lanes_choice *choice,
                          const lanes_access *a, bool store,
                          LLVMValueRef *value) {

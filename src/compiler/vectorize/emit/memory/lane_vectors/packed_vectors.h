@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// packed_vectors.h: vectors of the program, such as half4, that stay as they
-// lie in memory.
+// packed_vectors.h: vectors of the program, such as half4, that stay in
+// registers as they lie in memory.
 #ifndef MTLC_PACKED_VECTORS_H
 #define MTLC_PACKED_VECTORS_H
 
@@ -9,11 +9,11 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Makes the memory of vectors that are kept whole; emits one. Returns
-// false if it is not one.
+// The first makes the memory of packed vectors. The second emits one; false if
+// the instruction is none.
 void lanes_packed_begin(lanes_emitter *e);
 bool lanes_emit_packed(lanes_emitter *e, LLVMValueRef instruction);
-// Leaves what an edge brings to a phi that is one. Returns false if it is none.
+// Stores what an edge brings to a packed phi. False if the phi is none.
 bool lanes_pass_packed(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value);
 
 #endif

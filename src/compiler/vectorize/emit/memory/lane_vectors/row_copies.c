@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// row_copies.c: rows of threads' own that are copied from the kernel's buffers
-// to threadgroup memory or back, as where a threadgroup brings tiles in: each
-// thread loads some elements side by side, converts them at most, and stores
-// them side by side. Each lane's row is a vector from its load to its store; as
-// components of 32 lanes it would be taken apart and put together again.
+// row_copies.c: copies of adjacent elements, a vector for each thread, between
+// buffers and threadgroup memory, as where a threadgroup loads tiles. A thread
+// loads some elements, may convert them, and stores them. Each lane's elements
+// stay one vector from load to store; as components of 32 lanes they would be
+// deinterleaved and interleaved again.
 #include "compiler/vectorize/emit/memory/lane_vectors/row_copies.h"
 
 #include <stdbool.h>
@@ -35,7 +35,7 @@ static LLVMValueRef converted(lanes_emitter *e, const lanes_row_copy *copy,
                        value, type, "");
 }
 
-// How many lanes' rows follow one another on both sides.
+// Returns how many lanes' vectors are adjacent on both sides.
 static uint32_t lanes_together(lanes_emitter *e, const lanes_row_copy *copy) {
   const lanes_pattern from = lanes_pattern_here(e->planning, copy->from.pointer);
   const lanes_pattern to = lanes_pattern_here(e->planning, copy->to.pointer);
@@ -55,8 +55,8 @@ static uint32_t lanes_together(lanes_emitter *e, const lanes_row_copy *copy) {
   return lanes;
 }
 
-// The lines that a copy of the next turn will load, unless a copy of this block
-// has asked for them.
+// Returns the step to the lines that the copy of the next iteration will load;
+// NULL if another copy of the block prefetches them.
 static LLVMValueRef step_to_fetch(lanes_emitter *e, const lanes_row_copy *copy) {
   LLVMValueRef step = lanes_next_iteration(e, &copy->from, true);
   LLVMValueRef before = e->copy_fetched;
@@ -94,7 +94,7 @@ static void copy_all(lanes_emitter *e, const lanes_row_copy *copy) {
   }
 }
 
-// Component by component.
+// Copies component by component.
 static void copy_components(lanes_emitter *e, const lanes_row_copy *copy) {
   LLVMValueRef from = lanes_vector(e, copy->from.pointer, 0);
   LLVMValueRef to = lanes_vector(e, copy->to.pointer, 0);
@@ -129,7 +129,7 @@ static void copy_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
   LLVMSetAlignment(store, copy->to.alignment);
 }
 
-// Row by row, those of the lanes that run.
+// Copies vector by vector, for the lanes that run.
 static void copy_some(lanes_emitter *e, const lanes_row_copy *copy,
                       LLVMBasicBlockRef done) {
   some_copied some = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// row_copies.h: rows of threads' own that are copied from the kernel's buffers
-// to threadgroup memory or back, as where a threadgroup brings tiles in.
+// row_copies.h: copies of adjacent elements, a vector for each thread, between
+// buffers and threadgroup memory.
 #ifndef MTLC_ROW_COPIES_H
 #define MTLC_ROW_COPIES_H
 
@@ -8,7 +8,7 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Emits a store that ends a copy, its load and what is between them.
+// Emits a store that ends a copy, with its load and what is between.
 void lanes_emit_row_copy(lanes_emitter *e, LLVMValueRef store);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// store.c: stores of lanes that are anywhere in memory, where each lane
-// has several components side by side: a vector at an index, a row of a matrix.
-// The components become words, which go 16 bytes a lane where all lanes run,
-// and otherwise two words at a time; scattered, each would be 32 stores of its
-// own, and bytes a branch each.
+// store.c: stores of lanes that may be anywhere in memory, several adjacent
+// components a lane: a vector at an index, a row of a matrix. The components
+// become words. If all lanes run, each lane stores 16 bytes at once, else two
+// words. Scattering would be 32 stores for each component, and a branch each
+// for bytes.
 #include "compiler/vectorize/emit/memory/lane_vectors/store.h"
 
 #include "compiler/vectorize/analysis/components.h"
@@ -25,7 +25,8 @@ static uint64_t bytes_of(const lanes_access *a) {
   return a->count * a->size_bytes;
 }
 
-// Components of a word's bytes, or one of two words, as <32 x i32>.
+// Makes <32 x i32> words of components: several in a word, or one over two
+// words.
 static void make_words(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef *components, LLVMValueRef *out_words) {
   LLVMTypeRef words = lanes_vector_of(e->lanes, e->types.i32);
@@ -59,7 +60,7 @@ static void make_words(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-// What lanes have from a word on, of one word or two.
+// Scatters one or two words of each lane, from a word on.
 static void scatter(lanes_emitter *e, const lanes_access *a,
                     LLVMValueRef *words, uint32_t first, uint32_t count) {
   lanes_access part = *a;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// store.h: stores of lanes that are anywhere in memory, where each
-// lane has several components side by side.
+// store.h: stores of several adjacent components a lane, for lanes that may be
+// anywhere in memory.
 #ifndef MTLC_LANE_VECTOR_STORE_H
 #define MTLC_LANE_VECTOR_STORE_H
 
@@ -10,8 +10,8 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/plan/access/access.h"
 
-// Stores several components side by side of lanes anywhere
-// (lanes_is_row_of_words); 16 bytes of a lane at once if by_units.
+// Stores several adjacent components a lane (lanes_is_row_of_words); 16 bytes
+// of a lane at once if by_units.
 void lanes_store_lane_vectors(lanes_emitter *e, const lanes_access *a,
                               bool by_units, LLVMValueRef *components);
 

@@ -59,7 +59,7 @@ static void store_half(lanes_emitter *e, const lanes_lane_vector *row,
   }
 }
 
-// Rows that lie one behind the other are one vector.
+// Stores adjacent vectors of all lanes as one vector.
 static void store_dense(lanes_emitter *e, const lanes_lane_vector *row,
                         const lanes_lane_vector_addresses *where, LLVMValueRef *words) {
   const uint32_t count = row->bytes / LANES_WORD_BYTES;
@@ -89,7 +89,7 @@ static void scatter_member(lanes_emitter *e, const lanes_lane_vector *row,
                            const lanes_lane_vector_member *m) {
   lanes_access a = m->access;
   LLVMValueRef pointers = lanes_lane_vector_member_addresses(e, row, m);
-  a.pointer = NULL;  // the vector alone counts
+  a.pointer = NULL;  // only the vector of pointers is used
   for (uint32_t c = 0; c < a.count; c++) {
     lanes_scatter(e, &a, pointers, c * a.size_bytes,
                   component_of(e, &m->access, c));
@@ -111,8 +111,8 @@ static uint32_t add_values(lanes_emitter *e, const lanes_lane_vector *row,
   return a->count;
 }
 
-// What the machine scatters is an instruction each, the rest a loop over lanes:
-// in straight lines it would be most of a kernel that comes here once.
+// Scatters where the machine can, else loops over lanes: straight-line code for
+// every lane would be most of a kernel that rarely comes here.
 static void store_apart(lanes_emitter *e, const lanes_lane_vector *row) {
   lanes_own_value values[LANES_LANE_VECTOR_BYTES];
   uint32_t count = 0;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// transpose.c: vectors of lanes turned into lanes' vectors, and back.
+// transpose.c: transposes between vectors of one component and vectors of one
+// lane.
 #include "compiler/vectorize/emit/memory/lane_vectors/transpose.h"
 
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// In each four elements of two vectors, of 16 at most: two of the first and two
-// of the second, by turns if by single ones; from the lower or the upper half.
+// Interleaves two vectors of at most 16 elements within each four: from the
+// lower or the upper half, alternating by one element or by two.
 static LLVMValueRef zip(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
                         bool by_pairs, bool upper) {
   int lanes[MOST_LANES / 2];

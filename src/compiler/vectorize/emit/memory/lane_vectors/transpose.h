@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// transpose.h: vectors of lanes turned into lanes' vectors, and back.
+// transpose.h: transposes between vectors of one component and vectors of one
+// lane.
 #ifndef MTLC_TRANSPOSE_H
 #define MTLC_TRANSPOSE_H
 
@@ -10,8 +11,9 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/plan/access/forms/lane_vectors.h"
 
-// Words of 16 lanes, lane by lane, from four vectors of four lanes' units,
-// those of lanes 4 apart in one; and back. Of 8 lanes from vectors of two.
+// Transposes four vectors, each of four lanes' units where the lanes are 4
+// apart, to four words of 16 lanes in order; and back. For 8 lanes, vectors of
+// two units.
 void lanes_transpose(lanes_emitter *e, LLVMValueRef parts[4],
                      LLVMValueRef out_words[4]);
 
