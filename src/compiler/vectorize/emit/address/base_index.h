@@ -25,7 +25,7 @@ bool lanes_base_index_find(lanes_emitter *e, LLVMValueRef address,
 LLVMValueRef lanes_base_index_lane(lanes_emitter *e, const lanes_base_index *place,
                                  LLVMValueRef index);
 // Returns an i1: the indices in memory are the right ones. Test it before
-// lanes_take_indices.
+// lanes_indices_begin.
 LLVMValueRef lanes_indices_hold(lanes_emitter *e, const lanes_base_index *place,
                                 LLVMValueRef user);
 
