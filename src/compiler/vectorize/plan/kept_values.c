@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// kept_values.c: which values of the thread function another block reads, so
-// that what is emitted keeps them in memory (value_slots.c).
+// kept_values.c: finds values that another block of the thread function reads;
+// those are kept in memory (value_slots.c).
 #include "compiler/vectorize/plan/kept_values.h"
 
 #include <stddef.h>
@@ -23,7 +23,8 @@ bool lanes_is_rematerialised(const lanes_values *values,
           opcode == LLVMSExt);
 }
 
-// Where a use of value reads it: at the end of the edge's block for a phi.
+// True if a use reads the value in another block; a phi reads at the end of the
+// edge's block.
 static bool is_read_elsewhere(const lanes_values *values, LLVMUseRef use,
                               LLVMValueRef value, LLVMBasicBlockRef block) {
   LLVMValueRef user = LLVMGetUser(use);
@@ -52,8 +53,8 @@ static bool needs_memory(const lanes_values *values, LLVMValueRef value,
   return false;
 }
 
-// True if a value is compared before a branch: what it leads to may ask
-// again (emit_guard).
+// True if a value is compared for a branch: a guard after it may compare again
+// (emit_guard).
 static bool is_tested(const lanes_values *values, LLVMValueRef value) {
   if (!lanes_is_scalar(lanes_shape_of(values, value))) {
     return false;
@@ -82,7 +83,7 @@ static void mark_read(const lanes_values *values, LLVMValueRef value,
   }
 }
 
-// Returns the address whose parts say where an access goes, or NULL.
+// Returns the address whose operands decide where an access goes, or NULL.
 static LLVMValueRef place_of(LLVMValueRef access) {
   switch (LLVMGetInstructionOpcode(access)) {
     case LLVMLoad: return LLVMGetOperand(access, 0);
@@ -95,8 +96,8 @@ static LLVMValueRef place_of(LLVMValueRef access) {
   }
 }
 
-// Marks what loads, stores and tiles that lanes load read of other blocks to
-// find their places (lane_vectors.c, segment_addresses.c).
+// Marks operands of addresses that accesses of other blocks read
+// (lane_vectors.c, segment_addresses.c).
 static bool *find_parts_of_places(const lanes_values *values,
                                   mtli_arena *arena) {
   bool *read = lanes_allocate(arena, values->count, sizeof *read);

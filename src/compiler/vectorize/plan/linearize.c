@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// linearize.c: keeps branches that all threads take together, lines up the
-// nodes behind the others, and decides which to guard with "is any thread
-// here". After Moll and Hack, "Partial control-flow linearization" (PLDI 2018).
+// linearize.c: keeps uniform branches, linearises the nodes of divergent ones,
+// and decides which nodes to guard with "does any thread run this". After Moll
+// and Hack, "Partial control-flow linearization" (PLDI 2018).
 #include "compiler/vectorize/plan/linearize.h"
 
 #include "compiler/vectorize/analysis/callees.h"
@@ -19,8 +19,8 @@ static bool is_divergent_header(const lanes_values *values, uint32_t node) {
          values->divergent_loop[loop];
 }
 
-// The node above n in the same loop that has the same threads: it dominates n,
-// and nothing that leaves it passes n by.
+// Returns the nearest node above n, in the same loop, that the same threads
+// run: it dominates n and every path from it reaches n or stays.
 static uint32_t equivalent_above(const lanes_values *values, uint32_t n) {
   const lanes_node *nodes = values->graph->nodes;
   uint32_t above = nodes[n].dominator;
@@ -38,15 +38,15 @@ static uint32_t equivalent_above(const lanes_values *values, uint32_t n) {
   return below == n ? above : LANES_NONE;
 }
 
-// A node that may be left for later is also come by when the branch that leads
-// to it went the other way: only a mask of its own tells.
+// True if a branch is kept. A node that may be deferred is also reached when
+// the branch to it went the other way; only its own mask tells.
 static bool is_kept_branch(const lanes_values *values, uint32_t p) {
   return values->graph->nodes[p].successors.count > 1 &&
          !values->divergent_branch[p];
 }
 
-// The node from which all threads come that enter this one: a loop's header by
-// its first turn.
+// Returns the node from which all threads of this one come; for a loop's
+// header, by its first iteration.
 static uint32_t same_entering(const lanes_values *values, uint32_t n,
                               bool *out_behind_branch) {
   *out_behind_branch = false;
@@ -128,8 +128,7 @@ static uint32_t cost_of(LLVMValueRef i) {
   }
 }
 
-// True if an instruction, run as scalar code for all lanes at once, does
-// harm if there is no lane to run it for.
+// True if an instruction, run as scalar code, does harm where no lane runs.
 static bool needs_a_thread(const lanes_values *values, LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMLoad: return lanes_shape_of(values, LLVMGetOperand(i, 0)).row > 1;
@@ -153,8 +152,8 @@ typedef struct node_facts {
   bool needs_a_thread;
 } node_facts;
 
-// True if a node hands a phi more than its own lanes' values, which only
-// code that has lanes to run for may do.
+// True if a node passes a phi a value beyond its own lanes': only code with a
+// running lane may do that.
 static bool overwrites_phi(const lanes_values *values, uint32_t n) {
   const lanes_node *node = &values->graph->nodes[n];
   LLVMValueRef end = LLVMGetBasicBlockTerminator(node->block);
@@ -196,8 +195,8 @@ static node_facts facts_of(const lanes_values *values, uint32_t n) {
   return facts;
 }
 
-// Returns the last of the nodes that n dominates; they stand together. A loop
-// around n goes on behind it: its latch is not passed by.
+// Returns the last of the nodes that n dominates, which are adjacent. If n
+// heads a loop, its latch is excluded.
 static uint32_t region_end(const lanes_graph *graph, uint32_t n) {
   uint32_t end = n;
   while (end + 1 < graph->node_count && lanes_dominates(graph, n, end + 1)) {
@@ -221,10 +220,9 @@ static uint32_t region_cost(const lanes_graph *graph, const node_facts *facts,
   return cost;
 }
 
-// True if a header of a loop that threads leave at different times has
-// some whenever control comes to it: a guard would not only be idle, passing by
-// the loop it would leave for later what comes behind, which all threads run
-// and no mask guards.
+// True for the header of a divergent loop that control reaches only with
+// threads. A guard would be useless, and harmful: skipping the loop would defer
+// what follows it, which all threads run without a mask.
 static bool enters_with_threads(const lanes_values *values,
                                 const lanes_plan *plan, const bool *has_thread,
                                 uint32_t n) {
@@ -236,7 +234,7 @@ static bool enters_with_threads(const lanes_values *values,
          !lanes_set_has(plan->deferred, n);
 }
 
-// Marks, with skip other than LANES_NONE, the nodes to guard.
+// Sets skip, for the nodes to guard, to something other than LANES_NONE.
 static void choose_guards(const lanes_values *values, lanes_plan *plan) {
   const lanes_graph *graph = values->graph;
   node_facts *facts =
@@ -266,7 +264,7 @@ static void choose_guards(const lanes_values *values, lanes_plan *plan) {
 
 // --- Order -------------------------------------------------------------------
 
-// Adds to a rising list.
+// Adds to a sorted list.
 static void add_rising(mtli_arena *arena, lanes_list *list, uint32_t item) {
   uint32_t at = list->count;
   while (at > 0 && list->items[at - 1] > item) {
@@ -282,8 +280,7 @@ static void add_rising(mtli_arena *arena, lanes_list *list, uint32_t item) {
   list->items[at] = item;
 }
 
-// Leaves the nodes of a rising list for later from a node on; true if any is
-// new.
+// Defers the nodes of a sorted list from a node on. True if any is new.
 static bool defer(const lanes_values *values, lanes_plan *plan, uint32_t n,
                   const uint32_t *items, uint32_t count) {
   lanes_list *known = &plan->steps[n].deferred;
@@ -304,7 +301,7 @@ static bool defer(const lanes_values *values, lanes_plan *plan, uint32_t n,
   return changed;
 }
 
-// Sends control on to the first of a rising list; the rest stays deferred.
+// Returns the first of a sorted list as the next node; the rest stays deferred.
 static uint32_t go_on(const lanes_values *values, lanes_plan *plan,
                       lanes_list targets, bool *changed) {
   if (targets.count == 0) {
@@ -325,9 +322,9 @@ static lanes_list copy_deferred(const lanes_values *values,
   return copy;
 }
 
-// Passing by a node passes by all that it dominates. None of that waits to be
-// come by: what threads left for later when they left the loop that the node
-// heads is only there once the loop runs, and then there are threads.
+// Skips a node together with all that it dominates. No node in there can be
+// deferred at that time: nodes that threads defer when they leave the loop that
+// the node heads exist only after the loop has run.
 static uint32_t skip_region(const lanes_values *values, lanes_plan *plan,
                             uint32_t n, bool *changed) {
   const lanes_graph *graph = values->graph;
@@ -398,8 +395,9 @@ static void order_nodes(const lanes_values *values, lanes_plan *plan) {
   }
 }
 
-// Twice: masks of their own for all nodes that might be deferred, then only for
-// those that were. Fewer masks mean fewer guards, which defer fewer nodes.
+// Plans twice: first with a mask for every node that might be deferred, then
+// only for those that were. Fewer masks mean fewer guards, which defer fewer
+// nodes.
 void lanes_plan_make(const lanes_values *values, lanes_plan *out_plan) {
   const uint32_t count = values->graph->node_count;
   out_plan->steps =

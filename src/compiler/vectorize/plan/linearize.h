@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // linearize.h: the control flow of the vector code: which nodes follow which,
-// and under which masks.
+// under which masks.
 #ifndef MTLC_LINEARIZE_H
 #define MTLC_LINEARIZE_H
 
@@ -10,24 +10,23 @@
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/tables.h"
 
-// Where threads part, the vector code goes one way and leaves the other for
-// later: a set of deferred nodes travels with the flow of control, and of them
-// and the node's own successors the first in order is next.
+// A node in the order of vector code. Where threads diverge, one side runs
+// first and the other is deferred: a set of deferred nodes travels with
+// control, and the next node is the first of these and the node's own
+// successors.
 typedef struct lanes_step {
   // The node whose mask says which threads run this one: itself or one whose
   // threads are the same; LANES_NONE if all run it that entered the function.
   uint32_t mask;
-  bool keeps_branch;  // ends in a branch that all its threads take together
-  uint32_t next[2];   // second one for keeps_branch; LANES_NONE: nothing left
-  // Where to go without running it if no thread is in it; LANES_NONE where
-  // there always is one or it does no harm.
+  bool keeps_branch;  // ends in a uniform branch
+  uint32_t next[2];   // two if keeps_branch; LANES_NONE: none left
+  // Where to go if no thread runs the node; LANES_NONE if it needs no guard.
   uint32_t skip;
-  lanes_list deferred;  // rising
-  bool has_thread;  // at least one, whenever it is run
+  lanes_list deferred;  // sorted
+  bool has_thread;  // at least one thread runs it, whenever control reaches it
   // Between this node and the one whose mask it has lies a kept branch.
   bool behind_kept_branch;
-  // The node in whose body its mask, if it has its own, is cleared; LANES_NONE
-  // for the beginning.
+  // The node that clears this node's own mask; LANES_NONE for the entry.
   uint32_t cleared_in;
 } lanes_step;
 

@@ -22,21 +22,23 @@
 #include "compiler/vectorize/target/machine.h"
 
 enum {
-  TURNS = 4,     // that are followed to see how far one waits for another
-  WINDOW = 150,  // instructions that a processor has under way
-  DEEPER = 8,    // turns of a loop inside another for each of that
+  TURNS = 4,     // iterations simulated, to see how long one waits for another
+  WINDOW = 150,  // instructions that a processor has in flight
+  DEEPER = 8,    // iterations assumed for each level of nesting
 };
 // Cycles.
 static const double per_operation = 0.3;
 static const double per_uniform = 0.25;
 static const double per_spill = 0.8;   // a store and a load
-static const double per_turn = 2;      // its branch
-static const double per_question = 4;  // whether any thread is left
-// Of those turns that some thread of twice as many needs.
+static const double per_turn = 2;      // the loop's branch
+static const double per_question = 4;  // the test whether any thread is left
+// Iterations that at least one thread needs, when half as many threads share
+// them.
 static const double turns_of_half = 0.8;
-// What lasts no turn: each operation is done for all of a vector before the
-// next. Of products of 64 bits it is twice that: what gives the upper half of a
-// product of 32, as in Philox, which takes 0.43 of the time 16 threads at once.
+// Cost of values that do not outlast an iteration: each operation runs for a
+// whole vector before the next. It doubles for 64-bit products, such as the
+// upper half of a 32-bit product in Philox, which takes 0.43 of the time with
+// 16 threads at once.
 static const double passing_vectors = 1.5;
 static const double worth_a_change = 0.95;
 
@@ -44,7 +46,8 @@ static double larger(double a, double b) {
   return a > b ? a : b;
 }
 
-// An operation for the threads of a register: 1 is a sum's, a product's work.
+// The cost of an operation for one register of threads: 1 cycle of latency for
+// a sum, more for a product.
 typedef struct operation {
   double work;
   double latency;
@@ -90,17 +93,18 @@ static operation operation_of(LLVMValueRef i) {
   }
 }
 
-// A loop, and when each of its values is there.
+// A loop, and when each of its values is ready.
 typedef struct timing {
   const lanes_values *values;
   uint32_t loop;
-  uint32_t first, end;  // the numbers of its values
+  uint32_t first, end;  // numbers of its instructions
   double *ready;        // [end - first] in cycles
-  double *handed_on;    // [end - first] what a header's phi will be
+  double *handed_on;    // [end - first] the value that the next iteration's phi
+                        // gets
 } timing;
 
-// Registers that a value takes for a register's threads: masks are 32 bits, too
-// (mask_as_integers.c).
+// Returns how many registers a value takes for one register of threads. A mask
+// element has 32 bits as well (mask_as_integers.c).
 static double registers_of(const lanes_values *values, LLVMValueRef value) {
   const uint32_t count = lanes_component_count(LLVMTypeOf(value));
   const uint64_t bits =
@@ -113,7 +117,7 @@ static bool is_headers(const timing *t, uint32_t number) {
          t->values->nodes[number] == t->values->graph->loops[t->loop].header;
 }
 
-// When an operand is there: at once if it comes from outside the loop.
+// Returns when an operand is ready: at once if it comes from outside the loop.
 static double ready_at(const timing *t, LLVMValueRef operand) {
   const uint32_t number = lanes_map_get(&t->values->numbers, operand);
   return number != LANES_NONE && number >= t->first && number < t->end
@@ -126,11 +130,11 @@ static double last_operand(const timing *t, LLVMValueRef i) {
   for (unsigned k = 0; k < (unsigned)LLVMGetNumOperands(i); k++) {
     last = larger(last, ready_at(t, LLVMGetOperand(i, k)));
   }
-  // Where ways meet, one is chosen.
+  // A phi selects between its incoming values.
   return LLVMIsAPHINode(i) ? last + 1 : last;
 }
 
-// Follows a turn; returns when the last of its values is there.
+// Simulates an iteration; returns when its last value is ready.
 static double follow_turn(const timing *t) {
   double last = 0;
   for (uint32_t n = t->first; n < t->end; n++) {
@@ -146,7 +150,7 @@ static double follow_turn(const timing *t) {
   return last;
 }
 
-// Returns when the last value is there that a turn hands to the next.
+// Returns when the last value is ready that an iteration passes to the next.
 static double hand_on(const timing *t) {
   double last = 0;
   for (uint32_t n = t->first; n < t->end; n++) {
@@ -163,7 +167,7 @@ static double hand_on(const timing *t) {
   return last;
 }
 
-// By how much each of several turns ends later than the one before.
+// Finds by how much each of several iterations ends after the previous.
 static void time_turns(const timing *t, lanes_iteration *turn) {
   turn->path = follow_turn(t);
   for (uint32_t k = 1; k < TURNS; k++) {
@@ -190,8 +194,8 @@ static bool is_used_behind(const timing *t, LLVMValueRef value) {
   return false;
 }
 
-// What leaves a loop that threads leave one by one is kept for those that have
-// left, though in the loop it be the same for all.
+// Counts an instruction. A value that leaves a divergent loop is kept for each
+// thread, even if it is uniform in the loop.
 static void count_instruction(const timing *t, uint32_t number,
                               lanes_iteration *turn) {
   LLVMValueRef i = t->values->items[number];
@@ -217,7 +221,7 @@ static void count_instruction(const timing *t, uint32_t number,
   }
 }
 
-// The nodes of a loop stand together, and so do the instructions.
+// A loop's nodes are adjacent, and so are its instructions.
 static timing timing_of(const lanes_values *values, uint32_t loop) {
   timing t = {.values = values, .loop = loop};
   const lanes_loop *l = &values->graph->loops[loop];
@@ -238,7 +242,7 @@ static lanes_iteration turn_of(const lanes_values *values, uint32_t loop) {
   const timing t = timing_of(values, loop);
   lanes_iteration turn = {
       .parts = values->divergent_loop[loop], .widest = 1, .weight = 1};
-  turn.registers = turn.parts ? 1 : 0;  // who is left
+  turn.registers = turn.parts ? 1 : 0;  // the mask of threads left
   for (uint32_t n = t.first; n < t.end; n++) {
     count_instruction(&t, n, &turn);
   }
@@ -264,10 +268,11 @@ void lanes_iterations_find(const lanes_values *values, lanes_iterations *out_tur
   }
 }
 
-// For so many registers of threads together, in vectors of `vector` of them.
+// Returns the cost for `together` registers of threads, in vectors of `vector`
+// registers.
 static double cost_of_turn(const lanes_iteration *turn, double together,
                            double vector, double vector_registers) {
-  // What is loaded one way or another is in registers where these meet.
+  // A load behind a check is in registers where its arms join.
   const double kept = together * turn->registers;
   const double asked = together * turn->asked;
   const double beyond = larger(0, kept + asked - vector_registers);
@@ -277,7 +282,7 @@ static double cost_of_turn(const lanes_iteration *turn, double together,
   const double all = together * turn->work * per_operation +
                      turn->uniform * per_uniform + spilled * per_spill +
                      per_turn + (turn->parts ? per_question : 0);
-  // Turns overlap as far as their instructions are under way together.
+  // Iterations overlap as far as their instructions are in flight together.
   const double overlap = together * turn->varying / WINDOW;
   const double waiting =
       larger(turn->latency, turn->path * (overlap < 1 ? overlap : 1));

@@ -20,7 +20,7 @@ static uint32_t start_of(uint32_t node) { return 2 * node; }
 static uint32_t body_of(uint32_t node) { return 2 * node + 1; }
 
 typedef struct order_facts {
-  uint32_t *dominator;  // by place; LANES_NONE for what has no way in
+  uint32_t *dominator;  // by position; LANES_NONE for unreachable ones
   bool changed;
 } order_facts;
 
@@ -55,7 +55,8 @@ static void add_ways_from(const lanes_graph *graph, const lanes_plan *plan,
   }
 }
 
-// Each way leads to a later place, but those from a latch.
+// Returns dominators in the order of emission: every edge but a latch's leads
+// to a later position.
 static uint32_t *dominators_in_order(const lanes_graph *graph,
                                      const lanes_plan *plan) {
   order_facts f = {.dominator = lanes_allocate_none(graph->arena,
@@ -75,14 +76,14 @@ static uint32_t *dominators_in_order(const lanes_graph *graph,
 static void take_place(const uint32_t *dominator, uint32_t *common,
                        uint32_t place) {
   if (dominator[place] == LANES_NONE) {
-    return;  // control never comes there
+    return;  // control never gets there
   }
   *common = *common == LANES_NONE
                 ? place
                 : lanes_nearest_common(dominator, *common, place);
 }
 
-// Above all that writes and reads each mask.
+// Returns the position above all writes and reads of each mask.
 static uint32_t *places_above(const lanes_graph *graph, const lanes_plan *plan,
                               const uint32_t *dominator) {
   uint32_t *above = lanes_allocate_none(graph->arena, graph->node_count);
@@ -101,7 +102,8 @@ static uint32_t *places_above(const lanes_graph *graph, const lanes_plan *plan,
   return above;
 }
 
-// Whether a place is a body that runs as often as a mask is to be cleared.
+// True if a position is in a body that runs as often as a mask is to be
+// cleared.
 static bool is_in(const lanes_graph *graph, uint32_t place, uint32_t loop) {
   const lanes_node *node = &graph->nodes[place / 2];
   return place % 2 && node->kind == LANES_BLOCK && node->loop == loop;
@@ -112,7 +114,7 @@ static uint32_t clearing_node(const lanes_graph *graph,
                               uint32_t place) {
   uint32_t loop = graph->nodes[n].loop;
   if (graph->nodes[n].kind == LANES_LATCH) {
-    return graph->loops[loop].header;  // a guard goes on at the latch
+    return graph->loops[loop].header;  // a guard continues at the latch
   }
   if (loop != LANES_NONE && graph->loops[loop].header == n) {
     loop = graph->loops[loop].parent;

@@ -6,7 +6,7 @@
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/plan/linearize.h"
 
-// The part of it that finds where masks are cleared.
+// Sets cleared_in of each step of a plan.
 void lanes_place_masks(const lanes_graph *graph, lanes_plan *plan);
 
 #endif

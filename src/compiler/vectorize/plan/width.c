@@ -17,18 +17,18 @@
 #include "compiler/vectorize/plan/loop_cost.h"
 #include "compiler/vectorize/target/machine.h"
 
-// What is done once for all threads is done twice then, and fewer chains of
-// instructions run beside each other: a loss where registers suffice, as they
-// mostly do in shorter kernels and in those that are more about addresses. Of
-// shorter kernels the loops tell.
-// Kernels that wait, and all with AVX-512, are halved for their sums alone.
+// With 16 threads, work that all threads share is done twice, and fewer
+// independent chains overlap. That is a loss where registers suffice, as in
+// shorter kernels and in those that mostly compute addresses. For shorter
+// kernels the cost of loops decides. Kernels with barriers, and all kernels
+// with AVX-512, are halved only for their matrix accumulators.
 enum {
   LEAST_INSTRUCTIONS = 200,
   LEAST_WIDE_PERCENT = 60,
   LEAST_SUMS_PERCENT = 80,  // of the registers
 };
 
-// True if a builtin tells how threads are laid out in simdgroups.
+// True if a builtin tells how threads are arranged in simdgroups.
 static bool tells_simdgroups(uint64_t builtin) {
   switch (builtin) {
     case MTLI_THREAD_POSITION_IN_GRID:
@@ -90,7 +90,7 @@ static bool is_mostly_wide(const lanes_values *values) {
   return wide * 100 >= values->count * LEAST_WIDE_PERCENT;
 }
 
-// How many numbers of its own a thread sums up in a loop, at most: what a
+// Returns the most numbers that a thread accumulates in a loop: what a matrix
 // product keeps in registers.
 static uint32_t most_sums(const lanes_values *values) {
   const lanes_graph *graph = values->graph;
@@ -112,7 +112,7 @@ static uint32_t most_sums(const lanes_values *values) {
   return most;
 }
 
-// True if the sums fill the registers, or more than that.
+// True if the accumulators fill the registers or more.
 static bool has_many_sums(const lanes_machine *machine,
                           const lanes_values *values) {
   const uint32_t each = MOST_LANES * 4 / machine->vector_bytes;

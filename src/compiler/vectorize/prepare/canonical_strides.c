@@ -23,17 +23,17 @@
 #include "compiler/vectorize/base/tables.h"
 
 enum {
-  LEAST_WIDTH = 32,        // of numbers that are worth it
-  MOST_STEP = 4096,        // as far as shapes ask whether an index wraps
-  MOST_INSTRUCTIONS = 64,  // of a first thread's number
+  LEAST_WIDTH = 32,        // bits of numbers worth rewriting
+  MOST_STEP = 4096,        // largest step for which shapes test wrapping
+  MOST_INSTRUCTIONS = 64,  // of computing a first thread's number
 };
 
-// A number that is even steps apart.
+// A number with the same step between all neighbouring threads.
 typedef struct even_number {
   LLVMValueRef value;
-  LLVMValueRef first;  // what the first thread has
+  LLVMValueRef first;  // the first thread's value
   uint64_t step;
-  uint64_t most;  // lanes_pattern's
+  uint64_t most;  // upper bound, as in lanes_pattern
 } even_number;
 
 typedef struct first_finder {
@@ -41,9 +41,9 @@ typedef struct first_finder {
   lanes_pattern_finder patterns;
   LLVMBuilderRef builder;
   LLVMValueRef lane;     // the thread's index in its simdgroup
-  lanes_map seen;        // what has been looked at for the number at hand
-  lanes_map numbers;     // an instruction, to its number among
-  LLVMValueRef *firsts;  // [values->count] what the first thread has of it
+  lanes_map seen;        // values visited for the current number
+  lanes_map numbers;     // an instruction to its number among the firsts
+  LLVMValueRef *firsts;  // [values->count] its value for the first thread
   uint32_t first_count;
   even_number *evens;  // [values->count]
   uint32_t even_count;
@@ -63,7 +63,7 @@ static uint32_t width_of(LLVMValueRef value) {
              : 0;
 }
 
-// True if a number's steps are even as far as shapes tell.
+// True if shapes tell already that a number's step is constant.
 static bool is_run(const first_finder *f, LLVMValueRef value) {
   const lanes_shape shape = lanes_shape_of(f->values, value);
   return shape.row == shape.lanes && !shape.conditional;
@@ -71,7 +71,7 @@ static bool is_run(const first_finder *f, LLVMValueRef value) {
 
 // --- Which there are ---------------------------------------------------------
 
-// What is never wrong to do, whatever the numbers are.
+// True for operations without effects for any operands.
 static bool is_harmless(LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMTrunc:
@@ -88,8 +88,9 @@ static bool is_harmless(LLVMValueRef i) {
   }
 }
 
-// True if the first thread's number can be had. A phi's is chosen as the
-// thread's own is, if it has a pattern: threads have not parted before it.
+// True if the first thread's value can be computed. A phi's is chosen by the
+// same branch as the thread's own, if it has a pattern: threads have not
+// diverged before it.
 static bool has_first(first_finder *f, LLVMValueRef value) {
   if (is_run(f, value) || lanes_map_get(&f->seen, value) != LANES_NONE) {
     return true;
@@ -112,7 +113,7 @@ static bool has_first(first_finder *f, LLVMValueRef value) {
   return true;
 }
 
-// Notes a number if shapes do not tell that its steps are even.
+// Notes a number if shapes do not tell that its step is constant.
 static void look_at(first_finder *f, LLVMValueRef value) {
   if (width_of(value) < LEAST_WIDTH || width_of(value) > 64 ||
       lanes_is_scalar(lanes_shape_of(f->values, value))) {
@@ -142,7 +143,8 @@ static void note_first(first_finder *f, LLVMValueRef value,
   f->firsts[f->first_count++] = first;
 }
 
-// Flags speak of threads that run; the first may not.
+// Drops flags such as nuw: they hold for threads that run, and the first may
+// not.
 static LLVMValueRef first_of_operation(first_finder *f, LLVMValueRef i) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
   LLVMValueRef a = first_of(f, LLVMGetOperand(i, 0));
@@ -161,7 +163,7 @@ static LLVMValueRef steps_of(first_finder *f, LLVMTypeRef type, uint64_t step) {
   return LLVMBuildMul(f->builder, lane, LLVMConstInt(type, step, false), "");
 }
 
-// Of a run.
+// Returns the first value of a consecutive number.
 static LLVMValueRef first_of_run(first_finder *f, LLVMValueRef value) {
   const lanes_shape shape = lanes_shape_of(f->values, value);
   if (shape.stride == 0) {
@@ -210,7 +212,7 @@ static LLVMValueRef sum_of(first_finder *f, const even_number *even) {
   LLVMTypeRef type = LLVMTypeOf(even->value);
   mtlc_position_behind_phis(f->builder, LLVMGetNextInstruction(even->value));
   LLVMValueRef steps = steps_of(f, type, even->step);
-  LLVMSetNUW(steps, true);  // MOST_STEP
+  LLVMSetNUW(steps, true);  // no wrap: at most MOST_STEP
   LLVMValueRef sum = LLVMBuildAdd(f->builder, even->first, steps, "");
   if (even->most != UINT64_MAX) {
     LLVMSetNUW(sum, true);
@@ -234,7 +236,7 @@ LLVMValueRef lanes_find_lane(const lanes_graph *graph) {
   return NULL;
 }
 
-// To where all that follows can use it.
+// Moves a value to where all later code can use it.
 static void put_first(LLVMBuilderRef builder, LLVMValueRef lane) {
   LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(
       LLVMGetBasicBlockParent(LLVMGetInstructionParent(lane)));

@@ -31,15 +31,15 @@
 enum {
   MOST_CHAINS = 32,
   MOST_STORES = 64,  // of a block
-  MOST_DEPTH = 24,   // of what is stored
+  MOST_DEPTH = 24,   // operations from a store down to loads
 };
 
-// A use of what is another value in each chain.
+// A use of a value that is different in each chain.
 typedef struct exchange {
   LLVMValueRef user;
   unsigned operand;
   uint32_t chain;
-  int64_t step;  // from one element to the next
+  int64_t step;  // difference from one element to the next
 } exchange;
 
 typedef struct coalescer {
@@ -49,9 +49,12 @@ typedef struct coalescer {
   uint32_t chain_count;    // the same for all of a block's groups
   LLVMValueRef *stores;    // [store_count] of the block, in order
   uint32_t store_count;
-  uint32_t *groups;        // [store_count] the number of the first of a group
-  uint8_t *chains;         // [values->count] of what one computes, from 1
-  LLVMValueRef *firsts;    // [values->count] and what the first chain has there
+  uint32_t *groups;        // [store_count] number of the first store of its
+                           // group
+  uint8_t *chains;         // [values->count] chain that computes it, from 1; 0
+                           // for none
+  LLVMValueRef *firsts;    // [values->count] the corresponding value of the
+                           // first chain
   exchange *exchanges;     // [exchange_count]
   uint32_t exchange_count;
   uint32_t exchange_capacity;
@@ -78,8 +81,8 @@ static void add_exchange(coalescer *c, LLVMValueRef user, unsigned operand,
 
 // --- Chains ------------------------------------------------------------------
 
-// By how much a value rises from element to element, if it rises evenly from
-// lane to lane; 0 if it does not.
+// Returns by how much a value rises from element to element, if it rises evenly
+// over lanes; else 0.
 static int64_t step_of(const coalescer *c, LLVMValueRef value) {
   const lanes_shape shape = lanes_shape_of(c->values, value);
   const int64_t count = c->chain_count;
@@ -94,14 +97,15 @@ static uint32_t private_of(const coalescer *c, LLVMValueRef pointer) {
   return number == LANES_NONE ? LANES_NONE : c->values->private_of[number];
 }
 
-// True if memory is one that lanes share.
+// True for memory that lanes share.
 static bool is_shared(const coalescer *c, LLVMValueRef pointer) {
   LLVMValueRef root = mtlc_root_of(pointer);
   return private_of(c, pointer) == LANES_NONE && LLVMIsACallInst(root) &&
          lanes_callee_of(root) == LANES_CALLEE_ARGUMENT;
 }
 
-// By how many bytes an address is behind another; false if that is not known.
+// Returns by how many bytes an address is after another; false if that is not
+// known.
 static bool distance_of(const coalescer *c, LLVMValueRef from, LLVMValueRef to,
                         int64_t *out_bytes) {
   lanes_affine a, b;
@@ -111,8 +115,8 @@ static bool distance_of(const coalescer *c, LLVMValueRef from, LLVMValueRef to,
   return lanes_affine_like(&a, &b) && !lanes_affine_may_wrap(c->values, &a, &b);
 }
 
-// True if an address of a chain leads to its element, where the first chain's
-// leads to its own, or both are the same for all.
+// True if a chain's address corresponds to the first chain's, one element
+// further each, or both are the same.
 static bool match_addresses(coalescer *c, LLVMValueRef user, unsigned operand,
                             LLVMValueRef first, uint32_t chain) {
   LLVMValueRef pointer = LLVMGetOperand(user, operand);
@@ -129,7 +133,7 @@ static bool match_addresses(coalescer *c, LLVMValueRef user, unsigned operand,
   return true;
 }
 
-// The same of an element's number.
+// The same for the number of an element.
 static bool match_numbers(coalescer *c, LLVMValueRef user, unsigned operand,
                           LLVMValueRef first, uint32_t chain) {
   LLVMValueRef number = LLVMGetOperand(user, operand);
@@ -177,7 +181,7 @@ static bool have_same_flags(LLVMValueRef a, LLVMValueRef b) {
   }
 }
 
-// True if two instructions do the same with their operands.
+// True if two instructions have the same operation.
 static bool do_the_same(LLVMValueRef a, LLVMValueRef b) {
   if (LLVMGetInstructionOpcode(a) != LLVMGetInstructionOpcode(b) ||
       LLVMTypeOf(a) != LLVMTypeOf(b) || !have_same_flags(a, b)) {
@@ -204,7 +208,7 @@ static bool do_the_same(LLVMValueRef a, LLVMValueRef b) {
 static bool match_operand(coalescer *c, LLVMValueRef user, unsigned operand,
                           LLVMValueRef first, uint32_t chain, uint32_t depth);
 
-// True if a chain computes a value as the first one does its own.
+// True if a chain's value corresponds to the first chain's.
 static bool match_values(coalescer *c, LLVMValueRef value, LLVMValueRef first,
                          uint32_t chain, uint32_t depth) {
   if (!depth || !is_here(c, value) || !is_here(c, first) ||
@@ -246,8 +250,8 @@ static uint64_t size_of(const coalescer *c, LLVMValueRef store) {
                              LLVMTypeOf(LLVMGetOperand(store, 0)));
 }
 
-// The stores beside one, in the order of their addresses; returns how many, or
-// 0 if they are not all of what a lane has.
+// Finds the stores adjacent to one, ordered by address. Returns their count; 0
+// if they do not cover all elements of a lane.
 static uint32_t find_group(coalescer *c, uint32_t at,
                            LLVMValueRef group[MOST_CHAINS]) {
   LLVMValueRef one = c->stores[at];
@@ -283,7 +287,7 @@ static uint32_t find_group(coalescer *c, uint32_t at,
   return found == count ? found : 0;
 }
 
-// Matches the group that begins with a store.
+// Matches the chains of the group that begins with a store.
 static bool match_group(coalescer *c, uint32_t at) {
   LLVMValueRef group[MOST_CHAINS] = {0};
   const uint32_t count = find_group(c, at, group);
@@ -304,8 +308,8 @@ static bool match_group(coalescer *c, uint32_t at) {
 
 // --- Blocks ------------------------------------------------------------------
 
-// Notes a block's stores. False if something else writes, or is loaded behind
-// one of them.
+// Collects a block's stores. False if something else writes, or loads after one
+// of them.
 static bool find_stores(coalescer *c, LLVMBasicBlockRef block) {
   c->store_count = 0;
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
@@ -322,8 +326,8 @@ static bool find_stores(coalescer *c, LLVMBasicBlockRef block) {
   return c->store_count > 1;
 }
 
-// True if two groups are to buffers that are known to lie apart: what is stored
-// to the same memory stays in its order.
+// True if two groups are to buffers known not to overlap. Stores to one buffer
+// keep their order.
 static bool are_apart(const coalescer *c, LLVMBasicBlockRef block, uint32_t a,
                       uint32_t b) {
   return lanes_has_loads_first(block) &&
@@ -342,7 +346,7 @@ static bool keeps_order(const coalescer *c, LLVMBasicBlockRef block) {
   return true;
 }
 
-// True if what chains compute goes nowhere but into their own.
+// True if no value of a chain is used outside of it.
 static bool are_closed(const coalescer *c, LLVMBasicBlockRef block) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
        i = LLVMGetNextInstruction(i)) {
@@ -393,8 +397,8 @@ static LLVMValueRef lane_of(const coalescer *c, LLVMBuilderRef builder) {
                             mtlc_i32(c->kernel->context, c->values->lanes - 1u), "");
 }
 
-// By how far chain i of lane l goes: element lanes * i + l is
-// (lanes - 1) * i - (count - 1) * l behind element count * l + i.
+// Rewrites a use: chain i of lane l now does element lanes * i + l, which is
+// (lanes - 1) * i - (count - 1) * l after element count * l + i.
 static void exchange_one(const coalescer *c, LLVMBuilderRef builder,
                          LLVMValueRef lane, const exchange *x) {
   LLVMValueRef value = LLVMGetOperand(x->user, x->operand);

@@ -21,15 +21,15 @@
 
 enum {
   MOST_TERMS = 160,  // of one sum
-  MOST_ROWS = 8,     // that bytes of one are loaded from
+  MOST_ROWS = 8,     // rows of memory that a sum loads single bytes from
   WORD_BITS = 32,
   HALF_BITS = 16,
 };
 
 // --- What is summed up -------------------------------------------------------
 
-// A component of a vector of small integers, widened to 32 bits, or one of
-// several that are loaded from beside each other.
+// A component of a vector of small integers, widened to 32 bits; or one of
+// several adjacent loads.
 typedef struct piece {
   LLVMValueRef source;  // <n x i8> or <n x i16>, or the first load
   uint32_t index;
@@ -45,14 +45,15 @@ typedef struct term {
 } term;
 
 typedef struct sum_finder {
-  const lanes_values *values;  // where bytes are loaded one by one
+  const lanes_values *values;  // used where bytes are loaded one by one; else
+                               // NULL
   mtlc_types types;
   LLVMContextRef context;
   LLVMModuleRef module;
   LLVMBuilderRef builder;
   term terms[MOST_TERMS];
   uint32_t term_count;
-  LLVMValueRef rows[MOST_ROWS];  // [row_count] first loads of the sum
+  LLVMValueRef rows[MOST_ROWS];  // [row_count] the sum's first load of each row
   uint32_t row_count;
 } sum_finder;
 
@@ -60,7 +61,7 @@ static bool is_extension(LLVMValueRef value) {
   return mtlc_is_opcode(value, LLVMSExt) || mtlc_is_opcode(value, LLVMZExt);
 }
 
-// A vector of whole words of bytes, or of 16-bit integers.
+// True for a vector of whole words of bytes or 16-bit integers.
 static bool is_packed(LLVMValueRef value, uint32_t *out_bits) {
   LLVMTypeRef type = LLVMTypeOf(value);
   if (LLVMGetTypeKind(type) != LLVMVectorTypeKind ||
@@ -72,7 +73,7 @@ static bool is_packed(LLVMValueRef value, uint32_t *out_bits) {
          *out_bits * LLVMGetVectorSize(type) % WORD_BITS == 0;
 }
 
-// A component of an extended vector, or an extended component of one.
+// Finds a component of an extended vector, or an extended component.
 static bool find_component(LLVMValueRef vector, LLVMValueRef index,
                            LLVMValueRef extension, piece *out_piece) {
   if (!LLVMIsAConstantInt(index) || !is_packed(vector, &out_piece->bits)) {
@@ -84,8 +85,8 @@ static bool find_component(LLVMValueRef vector, LLVMValueRef index,
   return out_piece->bits == 8 || out_piece->is_signed;
 }
 
-// True if what the later of two instructions of a block loads could as
-// well be loaded at the earlier one.
+// True if the load of the later of two instructions would read the same at the
+// earlier one.
 static bool is_same_from(LLVMValueRef from, LLVMValueRef to) {
   while (from && from != to && !lanes_may_write(from)) {
     from = LLVMGetNextInstruction(from);
@@ -93,8 +94,8 @@ static bool is_same_from(LLVMValueRef from, LLVMValueRef to) {
   return from == to;
 }
 
-// By how many bytes a load is behind another, which is in front of it; negative
-// if that is not known.
+// Returns how many bytes a load's address is after that of an earlier one;
+// negative if unknown.
 static int64_t distance(const sum_finder *f, LLVMValueRef from,
                         LLVMValueRef to) {
   lanes_affine at, at_from;
@@ -107,7 +108,7 @@ static int64_t distance(const sum_finder *f, LLVMValueRef from,
              : -1;
 }
 
-// A byte of a row, of which the first one that the sum takes tells where it is.
+// Finds a byte of a row, counted from the first byte that the sum loads of it.
 static bool find_byte(sum_finder *f, LLVMValueRef extension,
                       piece *out_piece) {
   enum { MOST_BYTES = 64 };
@@ -148,8 +149,8 @@ static bool find_piece(sum_finder *f, LLVMValueRef value, piece *out_piece) {
                         out_piece);
 }
 
-// A product of two components of one number, which may be one of a product of
-// vectors.
+// Finds a product of two components with the same number, which may be one of a
+// product of vectors.
 static bool find_product(sum_finder *f, LLVMValueRef value,
                          piece out_sides[2]) {
   if (mtlc_is_opcode(value, LLVMMul)) {
@@ -174,7 +175,7 @@ static bool find_product(sum_finder *f, LLVMValueRef value,
   return out_sides[0].bits == out_sides[1].bits;
 }
 
-// True if value is a sum that only another one of the block takes part in.
+// True if a value is a partial sum with one use, in another sum of its block.
 static bool is_part_of_sum(LLVMValueRef value) {
   LLVMUseRef use = LLVMGetFirstUse(value);
   return mtlc_is_opcode(value, LLVMAdd) && use && !LLVMGetNextUse(use) &&
@@ -211,7 +212,7 @@ static bool is_like(const piece *a, const piece *b) {
          a->is_signed == b->is_signed;
 }
 
-// The product of the same vectors' components of another number; or NULL.
+// Returns the product of other components of the same two vectors; or NULL.
 static term *find_partner(sum_finder *f, const term *first, uint32_t index) {
   for (uint32_t i = 0; i < f->term_count; i++) {
     term *t = &f->terms[i];
@@ -228,7 +229,7 @@ static term *find_partner(sum_finder *f, const term *first, uint32_t index) {
   return NULL;
 }
 
-// A word of a vector that is loaded: loaded as such where that is.
+// Returns a word of a vector; if the vector is loaded, loads the word.
 static LLVMValueRef load_word(sum_finder *f, LLVMValueRef load,
                               uint32_t number) {
   LLVMBuilderRef b = LLVMCreateBuilderInContext(f->context);
@@ -270,7 +271,7 @@ static LLVMValueRef call(sum_finder *f, const char *name, LLVMValueRef *words,
                         words, count, "");
 }
 
-// A word's even or odd bytes as a pair.
+// Returns a word's even or odd bytes as two 16-bit integers.
 static LLVMValueRef half_of(sum_finder *f, const piece *p, LLVMValueRef word,
                             bool odd) {
   if (p->is_signed) {
@@ -298,7 +299,7 @@ static LLVMValueRef dot_of(sum_finder *f, const term *t) {
   return LLVMBuildAdd(f->builder, sums[0], sums[1], "");
 }
 
-// All products of a term's words, if there are as many as they have pieces.
+// Takes all products of a term's words, if every component has one.
 static bool take_products(sum_finder *f, const term *first,
                           LLVMValueRef *out_dot) {
   term *partners[WORD_BITS / 8];
@@ -317,8 +318,8 @@ static bool take_products(sum_finder *f, const term *first,
   return true;
 }
 
-// Puts the sum's pairs in the place of their products. What goes round a loop
-// is added last: all else need not wait for it.
+// Replaces the products by the sum of pairs. The loop-carried operand is added
+// last, so that nothing else waits for it.
 static bool rewrite(sum_finder *f, LLVMValueRef root) {
   LLVMValueRef sum = NULL;
   f->term_count = f->row_count = 0;

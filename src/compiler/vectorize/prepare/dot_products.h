@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// dot_products.h: sums of products of bytes and 16-bit integers, two in a word at a
-// time.
+// dot_products.h: finds sums of products of bytes and 16-bit integers, for two
+// products in one instruction.
 #ifndef MTLC_DOT_PRODUCTS_H
 #define MTLC_DOT_PRODUCTS_H
 
@@ -10,9 +10,9 @@
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
-// Finds such sums in a function, on machines that have an instruction for them;
-// values: of the function, NULL if it loads no single bytes. Returns whether
-// there were any; what they were computed from stays, unused.
+// Finds such sums in a function, on machines with an instruction for them.
+// values: the function's; NULL if it loads no single bytes. True if there were
+// any; what they were computed from stays, unused.
 bool lanes_find_dot_products(mtlc_kernel *kernel, LLVMValueRef function,
                       const lanes_values *values);
 

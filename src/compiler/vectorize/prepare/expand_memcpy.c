@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// expand_memcpy.c: short memory copies and fills as loads and stores, so that
-// private memory that is filled or copied as a whole can still be interleaved.
+// expand_memcpy.c: expands short memory copies and fills to loads and stores,
+// so that private memory that is filled or copied as a whole can still be
+// interleaved.
 #include "compiler/vectorize/prepare/expand_memcpy.h"
 
 #include <stdbool.h>
@@ -24,7 +25,7 @@ static uint32_t alignment_of_argument(LLVMValueRef call, unsigned argument) {
   return attribute ? (uint32_t)LLVMGetEnumAttributeValue(attribute) : 1;
 }
 
-// The widest of 4, 2, 1 bytes that length and addresses are multiples of.
+// Returns the widest of 4, 2, 1 bytes that divides length and addresses.
 static uint32_t unit_for(uint64_t length, uint32_t alignment) {
   uint32_t unit = 4;
   while (unit > 1 && (length % unit || alignment % unit)) {
@@ -62,8 +63,8 @@ static void expand_fill(const expansion *x, LLVMValueRef call,
   }
 }
 
-// Units that are copied together, as one vector: neighbouring threads' then
-// make one row.
+// Returns the bytes copied as one vector: neighbouring threads' vectors are
+// then contiguous.
 static uint64_t part_bytes(uint32_t unit, uint64_t left) {
   uint64_t count = 4;
   while (count > 1 && count * unit > left) {
@@ -72,7 +73,7 @@ static uint64_t part_bytes(uint32_t unit, uint64_t left) {
   return count * unit;
 }
 
-// Reads everything first: the memories may overlap in a move.
+// Loads everything first: a memmove's memories may overlap.
 static void expand_copy(const expansion *x, LLVMValueRef call,
                         uint64_t length) {
   LLVMValueRef to = LLVMGetOperand(call, 0);
@@ -108,7 +109,7 @@ static void expand(LLVMValueRef instruction, void *context) {
   if (!LLVMIsAConstantInt(length) ||
       LLVMConstIntGetZExtValue(length) > LONGEST_BYTES ||
       LLVMConstIntGetZExtValue(is_volatile)) {
-    return;  // run lane by lane
+    return;  // it is run lane by lane
   }
   LLVMPositionBuilderBefore(x->builder, instruction);
   if (fill) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// expand_memcpy.h: short copies and fills of memory become loads and stores.
+// expand_memcpy.h: expands short memory copies and fills to loads and stores.
 #ifndef MTLC_EXPAND_MEMCPY_H
 #define MTLC_EXPAND_MEMCPY_H
 

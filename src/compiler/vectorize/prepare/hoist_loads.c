@@ -25,15 +25,15 @@
 #include "compiler/vectorize/base/tables.h"
 
 enum {
-  MOST_PAIRS = 8,  // of buffers, to be asked for
+  MOST_PAIRS = 8,  // of buffers, tested at run time
   MOST_PHIS = 8,   // that an address comes through
   MOST_STORES = 64,
-  MOST_LOADS = 64,    // that are asked which others they are beside
+  MOST_LOADS = 64,    // tested for adjacent ones
   MOST_CLONED = 512,  // instructions
-  LEAST_LOADS = 3,    // behind the first store
+  LEAST_LOADS = 3,    // after the first store
 };
 
-// On the ends of the two forms of a block.
+// Mark the ends of the two versions of a block.
 static const char first_mark[] = "mettle.loads_first";
 static const char turns_mark[] = "mettle.loads_in_turn";
 
@@ -41,7 +41,7 @@ static const char turns_mark[] = "mettle.loads_in_turn";
 
 typedef enum relation { APART, SAME_PLACE, IF_APART, UNKNOWN } relation;
 
-// A plain access to memory, by its address's root, which a loop may go through.
+// A plain access, by the root of its address, which may be a loop's phi.
 typedef struct memory_access {
   LLVMValueRef instruction;
   LLVMValueRef pointer;
@@ -64,7 +64,7 @@ static bool is_own_kind(LLVMValueRef root) {
           lanes_callee_of(root) == LANES_CALLEE_THREADGROUP_MEMORY);
 }
 
-// What memory an address is in; a loop may go through it.
+// The memory that an address is in; a loop may step through it.
 typedef struct memory_kind {
   bool may_be_buffer, may_be_own, may_be_other;
   LLVMValueRef phis[MOST_PHIS];  // [phi_count] seen on the way
@@ -121,7 +121,7 @@ static bool find_access(const lanes_values *values, LLVMValueRef i,
   return lanes_is_plain(i) && !kind.may_be_other;
 }
 
-// Of one buffer: by how far places differ whatever the threads are.
+// Returns how two addresses in one buffer differ for any threads.
 static relation relation_of_places(const lanes_values *values,
                                    const memory_access *a,
                                    const memory_access *b) {
@@ -182,15 +182,15 @@ bool lanes_steps_may_hoist_loads(const lanes_values *values,
 
 // --- Blocks ------------------------------------------------------------------
 
-// A block's stores, and the pairs of buffers that have to lie apart.
+// A block's stores, and the pairs of buffers that must not overlap.
 typedef struct block_survey {
-  LLVMValueRef first;  // that touches memory
+  LLVMValueRef first;  // the first instruction that touches memory
   memory_access stores[MOST_STORES];
   uint32_t store_count;
   memory_access loads[MOST_LOADS];  // the first ones
   uint32_t load_count;
-  uint32_t early_loads;  // of them, before the first store
-  uint32_t late_loads;   // all that are behind the first store
+  uint32_t early_loads;  // before the first store
+  uint32_t late_loads;   // after the first store
   uint32_t pairs[MOST_PAIRS][2];
   uint32_t pair_count;
   bool fits;
@@ -215,8 +215,8 @@ static void add_pair(block_survey *survey, uint32_t a, uint32_t b) {
   survey->pairs[survey->pair_count++][1] = b;
 }
 
-// Notes what has to hold for an access to pass the stores in front of it. Those
-// to one buffer stay in their order.
+// Notes what must hold for an access to move before earlier stores. Those to
+// one buffer keep their order.
 static void pass_stores(const lanes_values *values, block_survey *survey,
                         const memory_access *access, bool is_store) {
   for (uint32_t i = 0; i < survey->store_count; i++) {
@@ -266,8 +266,8 @@ static void survey_instruction(const lanes_values *values, LLVMValueRef i,
   }
 }
 
-// True if each thread has two elements side by side that neighbouring
-// threads have not.
+// True if each thread has two adjacent elements, and neighbouring threads'
+// elements are not adjacent.
 static bool are_side_by_side(const lanes_values *values, const memory_access *a,
                              const memory_access *b) {
   lanes_affine at[2];
@@ -283,7 +283,7 @@ static bool are_side_by_side(const lanes_values *values, const memory_access *a,
          (distance == (int64_t)a->bytes || -distance == (int64_t)a->bytes);
 }
 
-// The same of one of a block's accesses, from a number on, and one before it.
+// The same for one of a block's accesses, from a number on, and an earlier one.
 static bool has_rows(const lanes_values *values, const memory_access *accesses,
                      uint32_t from, uint32_t count) {
   for (uint32_t i = from; i < count; i++) {
@@ -296,7 +296,7 @@ static bool has_rows(const lanes_values *values, const memory_access *accesses,
   return false;
 }
 
-// True if loads, or stores, would come together that are side by side.
+// True if adjacent loads, or stores, would come together.
 static bool joins_rows(const lanes_values *values, const block_survey *survey) {
   return survey->late_loads &&
          (has_rows(values, survey->stores, 0, survey->store_count) ||
@@ -323,11 +323,11 @@ static bool survey_block(const lanes_values *values, LLVMBasicBlockRef block,
 typedef struct block_forms {
   mtlc_kernel *kernel;
   LLVMBuilderRef builder;
-  LLVMBasicBlockRef head;   // what is in front of the first access
-  LLVMBasicBlockRef first;  // loads first
-  LLVMBasicBlockRef turns;  // as it was
-  LLVMBasicBlockRef end;    // the block itself: what is left of it
-  LLVMValueRef *originals;  // [count] of the instructions in turns
+  LLVMBasicBlockRef head;   // the code before the first access
+  LLVMBasicBlockRef first;  // the version with loads first
+  LLVMBasicBlockRef turns;  // the version as it was
+  LLVMBasicBlockRef end;    // the block itself: its end
+  LLVMValueRef *originals;  // [count] instructions of `turns`
   LLVMValueRef *clones;     // [count]
   uint32_t count;
 } block_forms;
@@ -339,7 +339,7 @@ static void move(LLVMBuilderRef builder, LLVMValueRef instruction,
   LLVMInsertIntoBuilder(builder, instruction);
 }
 
-// Lets control come to the head in place of the block.
+// Redirects control from the block to its head.
 static void enter_head(const block_forms *f) {
   LLVMValueRef function = LLVMGetBasicBlockParent(f->end);
   for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
@@ -353,8 +353,8 @@ static void enter_head(const block_forms *f) {
   }
 }
 
-// Parts the block: what comes before it touches memory is the head, the rest
-// but for its end turns, of which the first form is a copy.
+// Splits the block into head, `turns` and end; the version with loads first is
+// a copy of `turns`.
 static void part_block(block_forms *f, LLVMValueRef first_access) {
   LLVMValueRef next = NULL;
   LLVMBasicBlockRef to = f->head;
@@ -394,7 +394,7 @@ static void clone_all(block_forms *f, LLVMValueRef *stores) {
       LLVMInsertIntoBuilder(f->builder, clone);
     }
   }
-  // All of one buffer's stores beside each other.
+  // Stores to one buffer come together.
   for (uint32_t i = 0; i < store_count; i++) {
     LLVMValueRef root =
         stores[i] ? mtlc_root_of(LLVMGetOperand(stores[i], 1)) : NULL;
@@ -407,7 +407,7 @@ static void clone_all(block_forms *f, LLVMValueRef *stores) {
   }
 }
 
-// Gives what is used behind both forms one name.
+// Joins values that are used after both versions by phis.
 static void join(const block_forms *f, uint32_t number) {
   LLVMValueRef original = f->originals[number];
   LLVMValueRef phi = NULL;
@@ -430,7 +430,7 @@ static void join(const block_forms *f, uint32_t number) {
         LLVMSetOperand(user, k, phi);
       }
     }
-    next = LLVMGetFirstUse(original);  // uses have gone, and one has come
+    next = LLVMGetFirstUse(original);  // the list of uses has changed
   }
 }
 

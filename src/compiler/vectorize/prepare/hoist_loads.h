@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// hoist_loads.h: loads that come before the stores in front of them, where
-// buffers lie apart.
+// hoist_loads.h: moves loads before earlier stores, where buffers do not
+// overlap.
 #ifndef MTLC_HOIST_LOADS_H
 #define MTLC_HOIST_LOADS_H
 
@@ -11,10 +11,10 @@
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
-// True if of two addresses one is in a buffer and the other in the own
-// threadgroup or private memory of the kernel, for sure.
+// True if one of two addresses is known to be in a buffer and the other in the
+// kernel's own threadgroup or private memory.
 bool lanes_lie_apart(LLVMValueRef a, LLVMValueRef b);
-// True if an instruction may change what lies at an address.
+// True if an instruction may change memory at an address.
 bool lanes_may_change(LLVMValueRef instruction, LLVMValueRef address);
 
 // True if steps of a loop that is one block may be loaded before those in
@@ -23,7 +23,7 @@ bool lanes_may_change(LLVMValueRef instruction, LLVMValueRef address);
 bool lanes_steps_may_hoist_loads(const lanes_values *values,
                                 LLVMBasicBlockRef block);
 
-// True if any block loads behind a store.
+// True if any block loads after a store.
 bool lanes_may_hoist_loads(const lanes_graph *graph);
 
 // Makes a second form of blocks that load behind their first store: all stores

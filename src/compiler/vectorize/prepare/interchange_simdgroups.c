@@ -41,14 +41,14 @@
 #include "compiler/vectorize/base/tables.h"
 
 enum {
-  // Of a loop: each lives from turn to turn, stored and loaded again.
+  // of a loop: each is stored and loaded again in every iteration
   MOST_PHIS = 8,
-  // For each of its loads: longer ones compute while memory is on its way.
+  // for each load of a loop: longer ones hide memory latency by themselves
   MOST_INSTRUCTIONS = 32,
   LEAST_TURNS = 8,          // fewer rows are near each other anyway
   MOST_STEP_BYTES = 16384,  // 1024 threads, 16 bytes each
-  DEPTH = 8,                // of the computation of what a thread begins with
-  TURN = 1 << 16,           // no flag of Metal's
+  DEPTH = 8,                // operations of a thread's start value
+  TURN = 1 << 16,           // a barrier flag that Metal does not have
 };
 
 typedef struct turns {
@@ -58,7 +58,7 @@ typedef struct turns {
   LLVMBuilderRef builder;
 } turns;
 
-// They wait behind the phis of its header, before anything else.
+// The barriers are right after the phis of the loop's header.
 bool lanes_takes_turns(const lanes_graph *graph, uint32_t loop) {
   LLVMBasicBlockRef header = graph->nodes[graph->loops[loop].header].block;
   LLVMValueRef i = header ? LLVMGetFirstInstruction(header) : NULL;
@@ -76,7 +76,7 @@ static bool is_common(const turns *t, LLVMValueRef value) {
   return lanes_is_group_uniform(t->values, &t->common, value);
 }
 
-// True if threads access side by side what they go on by together.
+// True if threads access adjacent elements and step by all of them together.
 static bool is_row_of_threads(const turns *t, LLVMValueRef access,
                               uint32_t loop) {
   const bool is_load = LLVMIsALoadInst(access);
@@ -100,9 +100,9 @@ static bool is_row_of_threads(const turns *t, LLVMValueRef access,
                     lanes_is_threadgroup_size(step.factor));
 }
 
-// True if rows are accessed in this loop alone. Where another goes over
-// the same row again, or stores one, memory has nothing to do meanwhile unless
-// it is asked for what comes (prefetch.c).
+// True if only this loop accesses the rows. If another one goes over the same
+// row again, or stores one, memory is idle meanwhile unless what comes is
+// prefetched (prefetch.c).
 static bool is_only_walk(const turns *t, uint32_t loop) {
   for (uint32_t n = 0; n < t->values->count; n++) {
     LLVMValueRef i = t->values->items[n];
@@ -116,8 +116,8 @@ static bool is_only_walk(const turns *t, uint32_t loop) {
   return true;
 }
 
-// What simdgroups may not do between a barrier of ours and the next, or what
-// takes them longer than memory.
+// True for what simdgroups may not do between two such barriers, or what takes
+// longer than memory.
 static bool is_no_walk(LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMFence:
@@ -136,9 +136,8 @@ static bool is_no_walk(LLVMValueRef i) {
   }
 }
 
-// True if a loop is known to have few turns: what is compared with a
-// number in its header rises to that in steps known, from what no index is
-// below.
+// True if a loop is known to have few iterations: a value in its header rises
+// to a constant bound by a known step from a known least value.
 static bool is_short(const turns *t, uint32_t loop) {
   const lanes_graph *graph = t->values->graph;
   LLVMBasicBlockRef header = graph->nodes[graph->loops[loop].header].block;
@@ -188,17 +187,18 @@ static void wait_in(turns *t, LLVMBasicBlockRef header) {
 
 // --- Loops that each leaves by itself ----------------------------------------
 
-// A loop that is left in its header alone, on `value < bound`.
+// A loop whose only exit is its header's test `value < bound`.
 typedef struct counted {
   LLVMBasicBlockRef before, header, latch, behind;
-  LLVMValueRef branch, test;  // the header's
-  bool is_left_if;            // the test holds
-  LLVMValueRef phi, next;     // that the test is of; for the turn behind it
-  LLVMValueRef by;            // what next adds
-  LLVMValueRef begin;         // of the phi
+  LLVMValueRef branch, test;  // of the header
+  bool is_left_if;            // the loop is left if the test holds
+  LLVMValueRef phi, next;     // the tested phi, and its value in the next
+                              // iteration
+  LLVMValueRef by;            // the step
+  LLVMValueRef begin;         // the phi's start value
 } counted;
 
-// True if a value is a phi, extended or with a number added.
+// True if a value is a phi, extended or plus a number.
 static bool is_of(LLVMValueRef phi, LLVMValueRef value) {
   return value == phi ||
          ((LLVMIsAZExtInst(value) || LLVMIsASExtInst(value) ||
@@ -208,7 +208,7 @@ static bool is_of(LLVMValueRef phi, LLVMValueRef value) {
           is_of(phi, LLVMGetOperand(value, 0)));
 }
 
-// That value, where the phi is another.
+// Returns that value for another value of the phi.
 static LLVMValueRef value_at(const turns *t, LLVMValueRef value,
                              LLVMValueRef phi, LLVMValueRef other) {
   if (value == phi) {
@@ -262,8 +262,8 @@ static bool is_signed(const counted *c) {
   return lanes_is_signed_predicate(LLVMGetICmpPredicate(c->test));
 }
 
-// True if a block computes, and no more: it is gone through once for each
-// turn, also by threads that take none.
+// True if a block only computes: it runs in every iteration, also for threads
+// whose loop is over.
 static bool only_computes(LLVMBasicBlockRef block) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
        i = LLVMGetNextInstruction(i)) {

@@ -13,7 +13,7 @@
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/plan/access/planning.h"
 
-enum { MOST_INDICES = 6 };  // of an address, but for its base
+enum { MOST_INDICES = 6 };  // of one address, beside its base
 
 lanes_access lanes_access_of(const lanes_values *values,
                              LLVMValueRef instruction, LLVMValueRef pointer,
@@ -41,8 +41,8 @@ bool lanes_is_structure(const lanes_access *a, LLVMTypeRef value_type) {
          (kind == LLVMVectorTypeKind && a->element != a->type);
 }
 
-// In private memory that is interleaved in smaller units than the access, an
-// element is several parts, each 32 times in a row.
+// Returns how private memory is interleaved for this access: in units smaller
+// than the access, an element is several parts, each 32 times in a row.
 uint32_t lanes_private_unit_of(const lanes_values *values,
                                const lanes_access *a) {
   const uint32_t number = lanes_map_get(&values->numbers, a->pointer);
@@ -51,7 +51,7 @@ uint32_t lanes_private_unit_of(const lanes_values *values,
   return private == LANES_NONE ? 0 : values->privates[private].unit_bytes;
 }
 
-// Returns how many elements lanes are apart, or 0 if that is not the case.
+// Returns how many elements apart lanes are, or 0 if there is no such number.
 uint32_t lanes_stride_elements(const lanes_access *a) {
   const uint64_t span = a->count * a->size_bytes;
   if (a->shape.row != a->shape.lanes || a->shape.stride < (int64_t)span ||
@@ -61,7 +61,7 @@ uint32_t lanes_stride_elements(const lanes_access *a) {
     return 0;
   }
   const uint32_t stride = (uint32_t)((uint64_t)a->shape.stride / a->size_bytes);
-  // Of eight, one is taken by 14 shuffles, against 32 gathered elements.
+  // One of eight elements takes 14 shuffles, against 32 gathered elements.
   const bool is_sparse = stride > 4 && stride != 8;
   return a->count == 1 && is_sparse ? 0 : stride;
 }
@@ -84,15 +84,14 @@ bool lanes_lie_in_words(const lanes_access *a, uint32_t stride) {
          stride * a->size_bytes <= sizeof(uint64_t);
 }
 
-// Each row is one vector, of whole vectors of up to 4 components.
+// True if each segment is one vector, of whole components up to 4.
 bool lanes_is_by_segments(const lanes_access *a) {
   return a->shape.row >= 4 && a->shape.row < a->shape.lanes && a->count <= 4 &&
          a->pitch_bytes == a->size_bytes &&
          a->shape.stride == (int64_t)(a->count * a->size_bytes);
 }
 
-// What an address's indices but the last lead to, of which that chooses an
-// element.
+// Returns the type that an address's last index chooses an element of.
 static LLVMTypeRef type_before_last(LLVMValueRef address) {
   LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
   const unsigned last = (unsigned)LLVMGetNumOperands(address) - 1;
@@ -199,8 +198,8 @@ bool lanes_has_masks_for(const lanes_planning *p, LLVMTypeRef element) {
           LLVMSizeOfTypeInBits(p->values->data, element) >= 32);
 }
 
-// AVX2 stores under masks, but on some machines a store takes 12 cycles then,
-// however many elements it stores.
+// A masked store of AVX2 takes 12 cycles on some machines, however few elements
+// it stores.
 bool lanes_is_gapped(const lanes_planning *p, const lanes_access *a,
                      bool store) {
   const bool stores_slowly =

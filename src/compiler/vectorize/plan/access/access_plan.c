@@ -23,14 +23,15 @@
 #include "compiler/vectorize/plan/access/planning.h"
 #include "compiler/vectorize/plan/access/why.h"
 
-// What is being decided.
+// The access being decided.
 typedef struct decision {
   lanes_planning *p;
   lanes_access_plan *out;
   const lanes_access *a;
   bool store;
-  bool is_nested;  // behind a check: what is computed is not kept
-  const lanes_interleave_group *beside;  // that is not done as one, or NULL
+  bool is_nested;  // behind a check: its results are not kept for later code
+  const lanes_interleave_group *beside;  // a group of adjacent loads that is
+                                         // not done as one, or NULL
 } decision;
 
 static const lanes_choice *keep(const decision *d, lanes_choice choice) {
@@ -49,15 +50,15 @@ static const lanes_choice *form(const decision *d, lanes_form form,
 
 // --- Each lane its own address -----------------------------------------------
 
-// Columns of a tile that is stored transposed: where all lanes run, stores at
-// places that are known from each other take half as long as a scatter.
+// True for the columns of a tile that is stored transposed: if all lanes run,
+// stores at constant distances take half as long as a scatter.
 static bool may_be_in_line(const decision *d, const lanes_access *a) {
   enum { LEAST_ROW = 8 };
   return !d->p->is_at_once && !a->shape.conditional &&
          a->shape.row >= LEAST_ROW && !lanes_has_own_mask(d->p);
 }
 
-// The address's own shape counts, not one that a check was for.
+// Decides by the address's own shape, without what a check establishes.
 static const lanes_choice *decide_singly(const decision *d) {
   lanes_lines_add(d->p->arena, d->store ? &d->out->scatters : &d->out->gathers,
                   d->a->instruction);
@@ -73,7 +74,7 @@ static const lanes_choice *decide_singly(const decision *d) {
   return form(d, may_be_in_line(d, &each) ? LANES_IN_LINE : LANES_SCATTER, why);
 }
 
-// In little code, where it hardly ever comes to it.
+// Decides for code that rarely runs: short code.
 static const lanes_choice *decide_some(const decision *d, bool is_gapped) {
   const bool is_much = d->store && (is_gapped || d->a->count > 1);
   return d->p->is_at_once || is_much
@@ -106,8 +107,8 @@ static const lanes_choice *decide_gapped(const decision *d, uint32_t stride) {
 
 static const lanes_choice *decide_shaped(const decision *d);
 
-// True if lanes lie in the reverse order, and need no masks that are dear: what
-// is done where masks lack some would take the lanes for others.
+// True if lanes lie in reverse order and need no costly masks. (Where masks are
+// emulated, the reversal would have to be undone for each lane.)
 static bool is_reversed(const decision *d) {
   const lanes_access mirrored = lanes_reversed(d->a);
   return lanes_is_reversed(d->a) && !lanes_is_gapped(d->p, &mirrored, d->store);
@@ -145,9 +146,9 @@ static const lanes_choice *decide_shaped(const decision *d) {
              : decide_singly(d);
 }
 
-// Some lane's index wraps: those before it and those from it on are two runs.
-// Falls back on every lane's own address where it is not so simple, or would be
-// as much code again for what hardly ever happens.
+// Decides for a lane whose index wraps: the lanes before it and those from it
+// on are two runs. Falls back to lane by lane where that is not possible, or
+// would double the code for a case that hardly ever happens.
 static const lanes_choice *decide_wrapped(const decision *d) {
   lanes_wrap wrap;
   if (lanes_is_gapped(d->p, d->a, d->store) || is_reversed(d)) {
@@ -161,8 +162,8 @@ static const lanes_choice *decide_wrapped(const decision *d) {
                                 .why = "one index may wrap, once"});
 }
 
-// The stride holds unless an index wraps, which is all but never so and is not
-// reported. If it holds, an access is as it is told.
+// Decides where the stride holds unless an index wraps. Wrapping is so rare
+// that the report does not mention it.
 static const lanes_choice *unless_wrapped(const decision *d,
                                           const lanes_choice *holds) {
   const lanes_lines gathers = d->out->gathers, scatters = d->out->scatters;
@@ -184,7 +185,7 @@ static const lanes_choice *broadcast(const decision *d, const char *why) {
   return form(d, LANES_BROADCAST, why);
 }
 
-// Lanes are so far from each other as the program says.
+// Decides for lanes that are a run-time number apart.
 static const lanes_choice *decide_by_factors(const decision *d) {
   lanes_stride_factors found;
   lanes_access runs = *d->a;
@@ -217,7 +218,7 @@ static const lanes_choice *decide_by_factors(const decision *d) {
                                 .why = why});
 }
 
-// Lanes have the same address, or anywhere.
+// Decides between one common address and addresses anywhere.
 static const lanes_choice *decide_same(const decision *d) {
   decision rest = *d;
   rest.is_nested = true;
@@ -228,7 +229,7 @@ static const lanes_choice *decide_same(const decision *d) {
                              .why = "made of numbers that lanes share"});
 }
 
-// Nothing is known, but lanes may well turn out to be neighbours.
+// Decides where nothing is known, but lanes are probably adjacent.
 static const lanes_choice *decide_adjacent(const decision *d) {
   const lanes_planning *p = d->p;
   lanes_access runs = *d->a;
@@ -276,8 +277,8 @@ static const lanes_choice *decide_window(const decision *d) {
                                 .why = why});
 }
 
-// Vectors where a check at run time holds. What is gathered where it does not
-// hold is told as checked, not as gathers.
+// Decides for vectors behind a run-time check. The report lists the access as
+// checked, although its other arm may gather.
 static const lanes_choice *decide_checked(const decision *d) {
   const lanes_lines gathers = d->out->gathers, scatters = d->out->scatters;
   const lanes_choice *choice = decide_by_factors(d);
@@ -291,7 +292,8 @@ static const lanes_choice *decide_checked(const decision *d) {
   return choice;
 }
 
-// From a table, which is all but never where it cannot be read whole.
+// Decides for a load from a table. The arm that cannot read the whole table
+// hardly ever runs.
 static const lanes_choice *decide_table(const decision *d) {
   if (d->store || !lanes_may_be_table(d->p, d->a)) {
     return NULL;
@@ -379,7 +381,8 @@ static const lanes_choice *decide_lane_vectors(const decision *d) {
 
 enum { LEAST_ROW_BYTES = 16 };  // of lanes whose stride may wrap
 
-// Loads what others in the block load beside it as well, if there is any.
+// Decides for a load together with adjacent loads of the block, if there are
+// any.
 static const lanes_choice *decide_with_others(decision *d) {
   const lanes_access *a = d->a;
   const uint32_t stride = lanes_stride_elements(a);
@@ -388,7 +391,7 @@ static const lanes_choice *decide_with_others(decision *d) {
     return decide_interleave_group(d);
   }
   if (stride) {
-    // Without gaps between lanes all of it is one piece of memory.
+    // Without gaps between lanes the whole group is contiguous.
     return stride != a->count && stride * a->size_bytes >= LEAST_ROW_BYTES
                ? decide_lane_vectors(d)
                : NULL;
@@ -456,14 +459,14 @@ static const lanes_choice *decide_store(decision *d) {
   return unit ? decide_private(d, unit) : decide_any(d);
 }
 
-// The program's vector, whole.
+// Decides for a packed vector of the program.
 static const lanes_choice *decide_packed(decision *d) {
   const lanes_choice *whole =
       form(d, LANES_PACKED, "only adds and multiplies use it");
   return d->a->shape.conditional ? unless_wrapped(d, whole) : whole;
 }
 
-// The stores of a group wait for its last.
+// True if a store belongs to a group; all stores of a group happen at its last.
 static bool joins_group(const decision *d, const lanes_lane_vector **group,
                         const lanes_choice **out_choice) {
   if (!*group &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cost.c: what a form of an access costs, in the target's figures.
+// cost.c: the cost of an access form, by the target's figures.
 #include "compiler/vectorize/plan/access/cost.h"
 
 #include "compiler/vectorize/analysis/shape.h"
@@ -8,7 +8,7 @@
 #include "compiler/vectorize/plan/access/planning.h"
 #include "compiler/vectorize/target/machine.h"
 
-// Registers that hold so many bytes.
+// Returns how many registers hold that many bytes.
 static uint32_t registers(const lanes_planning *p, uint64_t bytes) {
   const uint32_t each = p->machine.vector_bytes;
   return (uint32_t)((bytes + each - 1) / each);

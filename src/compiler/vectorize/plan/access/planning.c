@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// planning.c: finds what decisions about accesses read of the function that is
-// to be emitted: constant masks, and which values are kept where.
+// planning.c: finds the facts that access decisions read: constant masks, and
+// which values are available where.
 #include "compiler/vectorize/plan/access/planning.h"
 
 #include <stddef.h>
@@ -25,7 +25,7 @@ static void find_for_whole(lanes_planning *p) {
   }
 }
 
-// Calls whose result the entry block has for all others.
+// True for calls whose result is computed in the entry block.
 static bool is_input(LLVMValueRef call) {
   switch (lanes_callee_of(call)) {
     case LANES_CALLEE_POSITION:
@@ -38,8 +38,8 @@ static bool is_input(LLVMValueRef call) {
   }
 }
 
-// Positions and addresses made of them, which are computed anew after each
-// wait (operations.c).
+// True for positions and addresses made of them: after a barrier they are
+// computed anew (operations.c).
 static bool is_remade(const lanes_planning *p, LLVMValueRef i) {
   const lanes_shape shape = lanes_shape_of(p->values, i);
   switch (LLVMGetInstructionOpcode(i)) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// planning.h: what decisions about loads and stores read: facts of the thread
-// function and of the function that is to be emitted, all known before.
+// planning.h: the facts that access decisions read, all known before emission.
 #ifndef MTLC_PLANNING_H
 #define MTLC_PLANNING_H
 
@@ -24,32 +23,32 @@ typedef struct lanes_planning {
   const lanes_graph *graph;
   const lanes_values *values;
   const lanes_plan *plan;
-  bool is_at_once;        // the function is for several simdgroups
-  bool has_waits;         // somewhere in the thread function
+  bool is_at_once;        // the function will run several simdgroups
+  bool has_waits;         // the thread function has barriers
   bool single_simdgroup;  // threadgroups have at most 32 threads
 
   lanes_pattern_finder patterns;
-  bool *for_whole;   // [node_count] only whole simdgroups come there
-  bool *kept;        // [values->count] other blocks read it
-  bool *ahead;       // [values->count] loads that one in front does as well
-  bool *everywhere;  // [values->count] the entry block computes it
+  bool *for_whole;   // [node_count] only whole simdgroups reach it
+  bool *kept;        // [values->count] another block reads it
+  bool *ahead;       // [values->count] an earlier load loads it as well
+  bool *everywhere;  // [values->count] computed in the entry block
 
-  LLVMValueRef user;  // whose access is being decided
-  uint32_t node;      // where it stands
+  LLVMValueRef user;  // the access being decided
+  uint32_t node;      // its node
 } lanes_planning;
 
 void lanes_planning_begin(lanes_planning *p);
 
-// True if the mask where an access stands is all lanes, known as a constant.
+// True if the mask at an access is a constant of all lanes.
 bool lanes_has_constant_mask(const lanes_planning *p);
-// True if not all lanes that entered the function may run it.
+// True if some lane that entered the function may not run an access.
 bool lanes_has_own_mask(const lanes_planning *p);
-// True if some lane does.
+// True if at least one lane runs it.
 bool lanes_has_some_lane(const lanes_planning *p);
-// True if its code may read an operand's first component: another block keeps
-// that, or its own has computed it in front.
+// True if an operand's first component will be available: it is kept, or its
+// own block computes it earlier.
 bool lanes_will_be_at_hand(const lanes_planning *p, LLVMValueRef operand);
-// What each bit of a lane's number adds to a value.
+// Returns what each bit of a lane's number adds to a value.
 lanes_pattern lanes_pattern_here(lanes_planning *p, LLVMValueRef value);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// print_plan.c: the access plan as text: a line for each load and store, and
-// one, indented, for each way behind a check.
+// print_plan.c: prints the access plan: a line for each load and store, and an
+// indented one for each arm of a check.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// why.c: why lanes' addresses have to be taken one by one: what the address is
-// made of that no form knows how to follow.
+// why.c: tells why an access is a gather: what in its address no form can
+// follow.
 #include "compiler/vectorize/plan/access/why.h"
 
 #include <stddef.h>
@@ -14,15 +14,15 @@
 
 enum { MOST_STEPS = 16, MOST_LOOKS = 64 };
 
-// What an index is made of, the gravest last.
+// What an index depends on, the gravest last.
 typedef enum part {
-  PLAIN,     // positions, numbers of the program, sums of these
-  FACTOR,    // multiplied by a number of the program
-  BITS,      // divided, or with bits taken or exchanged
-  CHOSEN,    // one of two, as a condition says
-  CARRIED,   // handed on by a loop in which lanes part
-  COMPUTED,  // from floating point, a call, an atomic
-  LOADED,    // from memory
+  PLAIN,     // positions, uniform numbers, sums of these
+  FACTOR,    // a product with a uniform number
+  BITS,      // a division, or a selection or exchange of bits
+  CHOSEN,    // a select
+  CARRIED,   // a phi of a divergent loop
+  COMPUTED,  // floating point, a call, an atomic
+  LOADED,    // memory
 } part;
 
 static part worse(part a, part b) {
@@ -55,7 +55,7 @@ static part own_part(const lanes_values *values, LLVMValueRef value) {
     case LLVMURem:
     case LLVMSRem: return BITS;
     case LLVMICmp:
-    case LLVMFCmp:  // of a select, which tells already
+    case LLVMFCmp:  // of a select, which is named already
     case LLVMAdd:
     case LLVMSub:
     case LLVMShl:
@@ -70,7 +70,7 @@ static part own_part(const lanes_values *values, LLVMValueRef value) {
   }
 }
 
-// What differs between lanes alone counts.
+// Only what differs between lanes counts.
 static part part_of(const lanes_values *values, LLVMValueRef value,
                     uint32_t steps, uint32_t *looks) {
   if (!LLVMIsAInstruction(value) || steps == 0 || *looks == 0 ||

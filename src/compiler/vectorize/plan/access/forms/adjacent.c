@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// adjacent.c: addresses of which the compiler knows nothing and that are, most
-// of the time, one behind the other all the same: positions clamped to an
-// image's edge, wrapped around it, chosen between two.
+// adjacent.c: finds addresses that analysis cannot describe but that are
+// probably adjacent at run time: positions clamped to an image's edge, wrapped
+// around it, chosen between two.
 #include "compiler/vectorize/plan/access/forms/adjacent.h"
 
 #include <llvm-c/Target.h>
@@ -17,19 +17,20 @@
 
 enum { MOST_STEPS = 12, MOST_LOOKS = 100, MOST_PHIS = 8 };
 
-// Strides of an index that are worth a question, and what is none: any, of a
-// phi on the way to itself.
+// Strides of an index: those worth a run-time check, NO_RUN for the others, and
+// ANY for a phi on the way to itself.
 enum { NO_RUN = -1, MOST_STRIDE = 4, ANY_RUN = 100 };
 
-// What an index is made of. In a loop, what a factor has a part in is seldom a
-// run: a thread walks through a row of its own. Elsewhere it is where an
-// element of a tensor is, whose strides and sizes the program knows.
+// A search through an index's operands. In a loop, an index with a factor is
+// seldom adjacent: each thread walks through a row of its own. Elsewhere it is
+// the position of a tensor's element, by strides and sizes that are known at
+// run time.
 typedef struct run_finder {
   const lanes_planning *p;
-  bool is_tensor;   // factors may have a part in it
-  bool has_factor;  // one has: lanes may have the same number
+  bool is_tensor;   // factors are allowed
+  bool has_factor;  // there is one, so lanes may have the same index
   uint32_t looks;
-  LLVMValueRef phis[MOST_PHIS];  // on the way
+  LLVMValueRef phis[MOST_PHIS];  // those being visited
   uint32_t phi_count;
 } run_finder;
 
@@ -40,7 +41,7 @@ static int operand_stride(run_finder *f, LLVMValueRef value, unsigned k,
   return stride_of(f, LLVMGetOperand(value, k), steps);
 }
 
-// Of one number or the other, as a condition says.
+// Returns the stride of a value that is one of two, as a condition chooses.
 static int either(int a, int b) {
   if (a == NO_RUN || b == NO_RUN) {
     return NO_RUN;
@@ -72,7 +73,7 @@ static int multiple_of(int stride, uint64_t by) {
              : NO_RUN;
 }
 
-// The smaller or larger of two.
+// True for a minimum or maximum.
 static bool is_bound(LLVMValueRef call) {
   size_t length = 0;
   const char *name = LLVMGetValueName2(LLVMGetCalledValue(call), &length);
@@ -112,8 +113,8 @@ static int phi_stride(run_finder *f, LLVMValueRef phi, uint32_t steps) {
   return stride;
 }
 
-// Returns by how much a value may go up from lane to lane, where no condition
-// that it depends on changes; NO_RUN if memory has a part in it.
+// Returns by how much a value may rise from lane to lane, as long as no
+// condition that it depends on changes; NO_RUN if it depends on memory.
 static int stride_of(run_finder *f, LLVMValueRef value, uint32_t steps) {
   const lanes_shape shape = lanes_shape_of(f->p->values, value);
   if (shape.row >= f->p->values->row && shape.row > 1) {
@@ -164,7 +165,7 @@ static int stride_of(run_finder *f, LLVMValueRef value, uint32_t steps) {
       return is_bound(value) ? either(operand_stride(f, value, 0, steps),
                                       operand_stride(f, value, 1, steps))
                              : NO_RUN;
-    case LLVMLoad:  // a thread's own coordinates
+    case LLVMLoad:  // of a thread's own variable
       return f->is_tensor &&
                      LLVMIsAAllocaInst(mtlc_root_of(LLVMGetOperand(value, 0)))
                  ? 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// bit_runs.c: lanes that are neighbours in another order than their numbers',
-// by the bits of these.
+// bit_runs.c: finds lanes that are neighbours in a permuted order, by the bits
+// of their numbers.
 #include "compiler/vectorize/plan/access/forms/bit_runs.h"
 
 #include <stddef.h>
@@ -11,15 +11,15 @@
 #include "compiler/vectorize/plan/access/planning.h"
 
 enum {
-  // Of memory, instead of a gather. Measured on a Zen 3, 2026-11, ggml's
-  // products: 16 take 0.7 of the time that 8 do, 32 as long as 16.
+  // The most vectors that replace a gather. Measured on a Zen 3, 2026-11, in
+  // ggml's products: 16 take 0.7 of the time of 8, 32 as long as 16.
   MOST_PIECES = 16,
   LEAST_RUN = 4,         // lanes
-  LEAST_RUN_BYTES = 16,  // shorter ones are not safe under masks
+  LEAST_RUN_BYTES = 16,  // masks of shorter ones are unsafe (segment_vectors.c)
 };
 
-// Runs of lanes with as many bytes side by side; of what is only read, lanes
-// may share one.
+// Finds runs of lanes with adjacent elements. In a load, several lanes may
+// share one element.
 lanes_pattern_runs lanes_bit_runs_of(const lanes_pattern *pattern,
                                      uint64_t bytes, bool is_shared) {
   lanes_pattern_runs runs = {.pattern = *pattern};
@@ -29,7 +29,7 @@ lanes_pattern_runs lanes_bit_runs_of(const lanes_pattern *pattern,
       runs.order[bits++] = (uint8_t)b;
       used |= 1u << b;
       bytes *= 2;
-      b = UINT32_MAX;  // from the first again
+      b = UINT32_MAX;  // start again at the lowest bit
     }
   }
   for (uint32_t b = 0; is_shared && b < LANES_BITS; b++) {
@@ -43,7 +43,7 @@ lanes_pattern_runs lanes_bit_runs_of(const lanes_pattern *pattern,
 
 static bool find(lanes_planning *p, const lanes_access *a, bool is_shared,
                  lanes_pattern_runs *out_runs) {
-  // Where some threads do not run, lane 0's address may be anything.
+  // Lane 0's address may be anything if some threads do not run.
   if (p->values->masked[p->node] || a->pitch_bytes != a->size_bytes ||
       a->count * p->values->lanes > MOST_ELEMENTS || a->shape.conditional) {
     return false;

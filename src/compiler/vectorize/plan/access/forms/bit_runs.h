@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// bit_runs.h: lanes that are neighbours in another order than their numbers'.
+// bit_runs.h: finds lanes that are neighbours in a permuted order.
 #ifndef MTLC_BIT_RUNS_H
 #define MTLC_BIT_RUNS_H
 
@@ -13,26 +13,26 @@
 
 enum { MOST_ELEMENTS = 8 * MOST_LANES };
 
-// Lanes that lie side by side, by the bits of their numbers.
+// Runs of lanes with adjacent elements, by the bits of their numbers.
 typedef struct lanes_pattern_runs {
   lanes_pattern pattern;      // of the address
-  uint8_t order[LANES_BITS];  // the bits of a run's lanes, nearest first
-  uint8_t others;             // mask of the rest, by which runs differ
+  uint8_t order[LANES_BITS];  // the bits that number a run's lanes, nearest
+                              // first
+  uint8_t others;             // mask of the other bits, which number the runs
   uint32_t lanes;             // of a run
   uint64_t bytes;             // of a run
 } lanes_pattern_runs;
 
-// Runs of lanes with as many bytes side by side; of what is only read, lanes
-// may share one.
+// Finds runs of lanes with adjacent elements. In a load, several lanes may
+// share one element.
 lanes_pattern_runs lanes_bit_runs_of(const lanes_pattern *pattern,
                                      uint64_t bytes, bool is_shared);
-// True if so many vectors take less than a gather.
+// True if that many vectors are faster than a gather.
 bool lanes_are_few_runs(const lanes_pattern_runs *runs);
-// True if an access is to long enough runs.
+// True if an access has long enough runs.
 bool lanes_find_bit_runs(lanes_planning *p, const lanes_access *a,
                          lanes_pattern_runs *out_runs);
-// True if a load is of few runs, however short, each of which any number
-// of lanes may share.
+// True if a load has few runs, of any length, that lanes may share.
 bool lanes_find_shared_bit_runs(lanes_planning *p, const lanes_access *a,
                                 lanes_pattern_runs *out_runs);
 

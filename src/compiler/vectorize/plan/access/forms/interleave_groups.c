@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// interleave_groups.c: loads beside each other, as of x[4 * i] to x[4 * i + 3],
-// which are done as one.
+// interleave_groups.c: finds adjacent loads, such as x[4 * i] to x[4 * i + 3],
+// to load as one.
 #include "compiler/vectorize/plan/access/forms/interleave_groups.h"
 
 #include <stddef.h>
@@ -12,8 +12,8 @@
 #include "compiler/vectorize/plan/access/access.h"
 #include "compiler/vectorize/plan/access/planning.h"
 
-// True if a load is one of the elements around another's, and how many it
-// is behind it.
+// True if a load is one of the elements around another's; returns how many
+// elements after it.
 static bool is_near(const lanes_values *values, const lanes_access *a,
                     const lanes_affine *from, uint32_t stride,
                     LLVMValueRef instruction, int64_t *out_distance) {
@@ -37,7 +37,7 @@ static bool is_near(const lanes_values *values, const lanes_access *a,
          shape.stride == a->shape.stride;
 }
 
-// The lowest element that any of the loads takes up to the next write.
+// Returns the lowest element that one of the loads before the next write reads.
 static int64_t lowest_near(const lanes_values *values, const lanes_access *a,
                            const lanes_affine *from, uint32_t stride) {
   int64_t lowest = 0;
@@ -76,8 +76,8 @@ static lanes_interleave_group find_neighbours(const lanes_values *values,
   return found;
 }
 
-// The set of the words of which a lane has all elements; 0 if it has but some
-// of any, for there need be no memory where the others are.
+// Returns the set of words of which a lane reads all elements. 0 if it reads
+// only a part of some word: the rest may not be mapped.
 static uint32_t whole_words(const lanes_interleave_group *found,
                             uint64_t size_bytes) {
   const uint32_t in_word = LANES_WORD_BYTES / (uint32_t)size_bytes;
@@ -93,9 +93,9 @@ static uint32_t whole_words(const lanes_interleave_group *found,
   return words;
 }
 
-// True if bytes and halves make whole words, and are loaded as these: what is
-// computed with them mostly wants words, and parts them by shifts. Without
-// masks, gaps are for what reads around them.
+// True if bytes and halves make whole words, and are loaded as words: what is
+// computed with them mostly wants words, and shifts split those. On machines
+// without masks, gaps are left to loads that read around them.
 static bool find_words(const lanes_planning *p, const lanes_access *a,
                        lanes_interleave_group *found) {
   const uint32_t in_word = LANES_WORD_BYTES / (uint32_t)a->size_bytes;
@@ -119,7 +119,7 @@ bool lanes_find_interleave_group(const lanes_planning *p, const lanes_access *a,
   *out_group = find_neighbours(p->values, a, &from, stride);
   out_group->stride = stride;
   out_group->is_in_rows = in_rows;
-  if (lanes_is_power_of_two(out_group->wanted) ||  // alone
+  if (lanes_is_power_of_two(out_group->wanted) ||  // no other load
       (!is_power && out_group->wanted != lanes_first_elements(stride))) {
     return false;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// lane_vectors.c: what lanes that may be anywhere in memory each have side by
-// side there, in several loads or stores of a block: a row of a matrix, a
-// structure chosen by an index, one vector of four.
+// lane_vectors.c: finds several loads or stores of a block that access adjacent
+// elements for each lane, where lanes may be anywhere in memory: a row of a
+// matrix, a structure chosen by an index, a float4.
 #include "compiler/vectorize/plan/access/forms/lane_vectors.h"
 
 #include <stddef.h>
@@ -20,13 +20,13 @@
 #include "compiler/vectorize/prepare/hoist_loads.h"
 
 enum {
-  FARTHEST = 1000,  // instructions behind an access to look at
+  FARTHEST = 1000,  // instructions searched after an access
   LEAST_RUN = 4,
 };
 
 // --- What lies beside an access ----------------------------------------------
 
-// Numbers of whole bytes.
+// True if components are numbers of whole bytes.
 static bool is_whole(const lanes_access *a) {
   return LLVMGetTypeKind(a->type) != LLVMPointerTypeKind &&
          a->element == a->type && a->pitch_bytes == a->size_bytes &&
@@ -62,8 +62,8 @@ static bool add(lanes_planning *p, lanes_lane_vector *row,
   return is_near;
 }
 
-// The loads from around an access's place up to the next write that may be to
-// the same memory, itself first.
+// Collects the loads near an access's address, itself first, up to the next
+// write that may change that memory.
 static void collect_loads(lanes_planning *p, const lanes_access *a,
                           lanes_lane_vector *row) {
   lanes_affine_find(p->values, a->pointer, &row->at);
@@ -120,7 +120,7 @@ static void choose_members(lanes_lane_vector *row) {
     row->bytes += LANES_WORD_BYTES;
   }
   uint32_t kept = 0;
-  row->at.bytes += first;  // and for constants, below
+  row->at.bytes += first;  // and for constants, see below
   int64_t least = own.constant;
   row->most_constant = own.constant;
   for (uint32_t i = 0; i < row->member_count; i++) {
@@ -141,8 +141,8 @@ static void choose_members(lanes_lane_vector *row) {
   row->at.constant = least;
 }
 
-// How many gathers of words and longs it takes to read bytes of each lane; 16
-// are one load a lane, and some work behind it.
+// Returns how many gathers of words and longs it takes to read that many bytes
+// of each lane. 16 bytes are one load a lane and some shuffles.
 static uint32_t cost_of(uint32_t bytes) {
   const uint32_t rest = bytes % LANES_UNIT_BYTES;
   return bytes / LANES_UNIT_BYTES * 2 + rest / 8 + rest % 8 / LANES_WORD_BYTES;
@@ -179,15 +179,15 @@ uint64_t lanes_lane_vector_span(const lanes_lane_vector *row,
          (shape->row - 1) * ((uint64_t)shape->stride / row->at.scale);
 }
 
-// True if a row is a word or two, which lanes of a run have side by side.
+// True if each lane's elements are one or two words and adjacent to the next
+// lane's.
 static bool do_rows_touch(const lanes_lane_vector *row,
                           const lanes_shape *shape) {
   return shape->row >= LEAST_RUN && shape->stride == row->bytes &&
          (row->bytes == 8 || row->bytes == LANES_WORD_BYTES);
 }
 
-// True if only the row's own index can tell that lanes are not a stride
-// apart.
+// True if only the index itself keeps lanes from being a stride apart.
 static bool has_stride(const lanes_planning *p, const lanes_lane_vector *row,
                        const lanes_shape *shape) {
   const uint32_t width = lanes_width_of(*shape);
@@ -222,8 +222,8 @@ bool lanes_lane_vector_may_wrap(const lanes_lane_vector *row) {
   return row->at.is_extended && !row->at.is_unwrapped;
 }
 
-// By how much the last lane's index is above the first one's, which is the
-// least; UINT64_MAX if that is not known.
+// Returns how far the last lane's index is above the first lane's, which is the
+// lowest; UINT64_MAX if that is not known.
 static uint64_t pattern_span(lanes_planning *p, const lanes_lane_vector *row) {
   const lanes_pattern pattern = lanes_pattern_here(p, row->at.sum);
   if (!lanes_pattern_is_whole(&pattern) ||
@@ -240,7 +240,7 @@ static uint64_t pattern_span(lanes_planning *p, const lanes_lane_vector *row) {
   return span <= lanes_last_index(&row->at) ? span : UINT64_MAX;
 }
 
-// True if lanes are constants apart, where all of them run.
+// True if lanes are constants apart, where all lanes run.
 static bool has_pattern(lanes_planning *p, const lanes_lane_vector *row,
                         const lanes_lane_vector_member *own, bool whole) {
   if (!own->access.pointer || (!whole && p->values->masked[p->node]) ||
@@ -251,7 +251,7 @@ static bool has_pattern(lanes_planning *p, const lanes_lane_vector *row,
   return lanes_pattern_is_whole(&pattern);
 }
 
-// whole: where not all lanes run, another way is taken.
+// all lanes run; otherwise the other arm is taken
 static void find_rows(lanes_planning *p, lanes_lane_vector *row, bool whole) {
   const lanes_lane_vector_member *own = &row->members[row->own];
   row->lie = is_strided(p, row, &own->access.shape) ? LANES_ROWS_STRIDED
@@ -266,7 +266,7 @@ static void find_rows(lanes_planning *p, lanes_lane_vector *row, bool whole) {
 
 // --- Loads and stores --------------------------------------------------------
 
-// True if an instruction may find in memory what a row of stores leaves.
+// True if an instruction may read what a group of stores writes.
 static bool may_find(LLVMValueRef i, LLVMValueRef pointer) {
   return mtlc_is_opcode(i, LLVMLoad)
              ? !mtlc_is_invariant(i) &&
@@ -275,9 +275,8 @@ static bool may_find(LLVMValueRef i, LLVMValueRef pointer) {
              : lanes_may_write(i);
 }
 
-// All stores behind one another from an access's on. Anything else that may
-// touch the same memory ends them, for it must find there what was stored
-// before.
+// Collects the stores after an access, up to any instruction that may touch the
+// same memory: it must find the stored values.
 static void collect_stores(lanes_planning *p, const lanes_access *a,
                            lanes_lane_vector *row) {
   lanes_affine_find(p->values, a->pointer, &row->at);
@@ -294,8 +293,8 @@ static void collect_stores(lanes_planning *p, const lanes_access *a,
   }
 }
 
-// True if the first members, alone, are a row of whole units, or of words
-// where rows lie one behind the other, without overlaps; leaves them.
+// Keeps the first members that fill whole units, or words where lanes' elements
+// are adjacent, without overlap. False if there are none.
 static bool choose_stores(const lanes_planning *p, lanes_lane_vector *row) {
   const lanes_lane_vector all = *row;
   for (uint32_t count = all.member_count; count > 1; count--) {

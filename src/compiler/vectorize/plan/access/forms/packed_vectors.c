@@ -20,9 +20,9 @@
 
 enum {
   MOST_COMPONENTS = 4,
-  LEAST_ROW = 4,   // lanes side by side
-  TURNS_BITS = 3,  // a loop's turns, as a power of two
-  MOST_DEPTH = 4,  // of loops, that counts
+  LEAST_ROW = 4,   // adjacent lanes
+  TURNS_BITS = 3,  // iterations of a loop counted as this power of two
+  MOST_DEPTH = 4,  // loops deeper than this count as this deep
 };
 
 typedef struct packing {
@@ -52,7 +52,7 @@ static bool is_uniform(const packing *p, LLVMValueRef operand) {
   return lanes_is_uniform(lanes_shape_of(p->values, operand));
 }
 
-// Vectors of two or four numbers of whole bytes.
+// True for vectors of two or four numbers of whole bytes.
 static bool is_type(const packing *p, LLVMTypeRef type) {
   if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
     return false;
@@ -65,7 +65,7 @@ static bool is_type(const packing *p, LLVMTypeRef type) {
          LLVMSizeOfTypeInBits(p->values->data, element) == 8 * size;
 }
 
-// Lanes' vectors lie one behind the other.
+// True if lanes' vectors are adjacent.
 static bool is_dense(const packing *p, LLVMValueRef access,
                      LLVMValueRef pointer, LLVMTypeRef type) {
   const lanes_packed *whole = whole_of(p, pointer);
@@ -79,7 +79,8 @@ static bool is_dense(const packing *p, LLVMValueRef access,
          shape.stride == (int64_t)(LLVMGetVectorSize(type) * size_of(p, type));
 }
 
-// Not divisions, whose divisor may be zero where no thread runs.
+// True for elementwise operations but divisions, whose divisor may be zero
+// where no thread runs.
 static bool is_elementwise(LLVMValueRef i) {
   static const char *const calls[] = {
       "llvm.fma.",  "llvm.fmuladd.", "llvm.fabs.", "llvm.sqrt.",
@@ -103,7 +104,7 @@ static bool is_elementwise(LLVMValueRef i) {
   }
 }
 
-// True if all threads come to a phi one way.
+// True if all threads come to a phi by the same edge.
 static bool comes_one_way(const packing *p, LLVMValueRef phi) {
   const lanes_values *values = p->values;
   const uint32_t node = values->nodes[whole_of(p, phi) - p->packed];
@@ -116,7 +117,7 @@ static bool comes_one_way(const packing *p, LLVMValueRef phi) {
   return is_one;
 }
 
-// True if an instruction may be kept whole if its operands are.
+// True if an instruction can stay packed if its operands do.
 static bool is_candidate(const packing *p, LLVMValueRef i) {
   if (LLVMIsALoadInst(i)) {
     return is_dense(p, i, LLVMGetOperand(i, 0), LLVMTypeOf(i));
@@ -171,7 +172,7 @@ static bool are_together(const packing *p, LLVMValueRef value,
   return a && b && a->is_in && b->is_in;
 }
 
-// True if nobody asks for a value's components.
+// True if no component of a value is used by itself.
 static bool is_only_whole(const packing *p, LLVMValueRef value) {
   for (LLVMUseRef use = LLVMGetFirstUse(value); use;
        use = LLVMGetNextUse(use)) {
@@ -183,16 +184,16 @@ static bool is_only_whole(const packing *p, LLVMValueRef value) {
 }
 
 static int first_operand(LLVMValueRef i) {
-  return LLVMIsALoadInst(i) ? 1 : 0;  // addresses are no operands here
+  return LLVMIsALoadInst(i) ? 1 : 0;  // addresses do not count as operands here
 }
 
 static int operand_count(LLVMValueRef i) {
   return LLVMIsAStoreInst(i) ? 1 : (int)lanes_operand_count(i);
 }
 
-// True if all that an instruction works on is whole, or the same for all
-// lanes, some of it whole, and asked for by nobody else as components: then
-// those are there, and cost nothing.
+// True if all operands are packed or uniform, at least one is packed, and no
+// other user wants its components: packed values then exist anyway, and cost
+// nothing.
 static bool has_whole_operands(const packing *p, LLVMValueRef i) {
   bool any = LLVMIsALoadInst(i) != NULL;
   for (int k = first_operand(i); k < operand_count(i); k++) {
@@ -221,7 +222,7 @@ static void leave_out_the_rest(packing *p) {
   }
 }
 
-// Gives those that work on each other's results one group.
+// Puts instructions that use each other's results into one group.
 static void join_groups(packing *p) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -242,14 +243,14 @@ static void join_groups(packing *p) {
   }
 }
 
-// What it costs to take a vector apart, or to put one together: about the
-// number of shuffles that a machine with registers of 64 bytes does one by one.
+// Returns the cost of splitting a vector, or of assembling one: about as many
+// as the shuffles of a machine with 64-byte registers.
 static int32_t cost_of(const packing *p, LLVMTypeRef type) {
   static const int32_t by_size[] = {[1] = 14, [2] = 24, [4] = 16};
   return by_size[size_of(p, type)] * (int32_t)LLVMGetVectorSize(type);
 }
 
-// How often an instruction is reached, more or less.
+// Returns about how often an instruction runs.
 static int64_t turns_of(const packing *p, uint32_t number) {
   uint32_t depth = 0;
   for (uint32_t loop = p->graph->nodes[p->values->nodes[number]].loop;
@@ -260,7 +261,7 @@ static int64_t turns_of(const packing *p, uint32_t number) {
   return INT64_C(1) << TURNS_BITS * depth;
 }
 
-// Leaves out groups that take as much apart at their ends as is saved at their
+// Drops groups that split as much at their ends as they save at their
 // beginnings.
 static void leave_out_losses(packing *p) {
   int64_t *gains = lanes_allocate(p->arena, p->values->count, sizeof *gains);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// row_copies.c: rows of threads' own that are copied from the kernel's buffers
-// to threadgroup memory or back, as where a threadgroup brings tiles in: each
-// thread loads some elements side by side, converts them at most, and stores
-// them side by side.
+// row_copies.c: finds copies between buffers and threadgroup memory, as where a
+// threadgroup loads tiles: each thread loads some adjacent elements, may
+// convert them, and stores them adjacent.
 #include "compiler/vectorize/plan/access/forms/row_copies.h"
 
 #include <stddef.h>
@@ -17,12 +16,12 @@
 #include "compiler/vectorize/plan/access/planning.h"
 
 enum {
-  LEAST_BYTES = 8,   // of a row
-  MOST_STEPS = 64,   // looked through between load and store
-  DEEPEST_BASE = 3,  // phis of phis
+  LEAST_BYTES = 8,   // of one thread
+  MOST_STEPS = 64,   // instructions between load and store
+  DEEPEST_BASE = 3,  // phis of phis followed
 };
 
-// True if value is used by one instruction of the same block, alone.
+// True if a value has one user, in the same block.
 static bool is_for(LLVMValueRef value, LLVMValueRef user) {
   LLVMUseRef use = LLVMGetFirstUse(value);
   return use && !LLVMGetNextUse(use) && LLVMGetUser(use) == user &&
@@ -54,8 +53,8 @@ static memory_kind kind_of(const lanes_planning *p, LLVMValueRef address,
                                                          : THREADGROUP;
 }
 
-// True if lanes' rows go from one kind of memory to another, so that no
-// lane loads what another stores, and nothing writes to the first in between.
+// True if the two addresses are in different kinds of memory, so that no lane
+// loads what another stores, and nothing writes to the source in between.
 static bool may_move(const lanes_planning *p, const lanes_row_copy *copy) {
   const memory_kind from = kind_of(p, LLVMGetOperand(copy->load, 0), 0);
   const memory_kind to = kind_of(p, LLVMGetOperand(copy->store, 1), 0);
@@ -100,7 +99,7 @@ static bool find_copy(const lanes_planning *p, LLVMValueRef store,
          may_move(p, out_copy);
 }
 
-// A row of whole bytes whose place differs from lane to lane.
+// True for whole-byte elements whose address differs between lanes.
 static bool is_row(const lanes_access *a) {
   const uint64_t bytes = a->count * a->size_bytes;
   return a->element == a->type && a->pitch_bytes == a->size_bytes &&

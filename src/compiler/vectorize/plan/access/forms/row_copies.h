@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// row_copies.h: rows of threads' own that are copied as they are.
+// row_copies.h: finds copies between buffers and threadgroup memory.
 #ifndef MTLC_PLAN_ROW_COPIES_H
 #define MTLC_PLAN_ROW_COPIES_H
 
@@ -9,7 +9,7 @@
 #include "compiler/vectorize/plan/access/access.h"
 #include "compiler/vectorize/plan/access/planning.h"
 
-enum { LANES_COPIED_BYTES = 64 };  // at once, at most
+enum { LANES_COPIED_BYTES = 64 };  // the most of one thread
 
 typedef struct lanes_row_copy {
   LLVMValueRef load;
@@ -19,7 +19,7 @@ typedef struct lanes_row_copy {
   lanes_access to;
 } lanes_row_copy;
 
-// True if a store ends such a copy, which all lanes run.
+// True if a store ends such a copy, and all lanes run it.
 bool lanes_find_row_copy(const lanes_planning *p, LLVMValueRef store,
                          lanes_row_copy *out_copy);
 

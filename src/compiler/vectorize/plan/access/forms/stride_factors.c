@@ -69,14 +69,14 @@ static bool follow_shifted(const lanes_planning *p, LLVMValueRef value,
   return !__builtin_mul_overflow(f->stride, factor, &f->stride);
 }
 
-// Phis that hand on one number, to which is added what is the same for all
-// lanes of a row.
+// Phis that pass on one value, plus additions that are uniform over each
+// segment.
 typedef struct phi_web {
   LLVMValueRef phis[LANES_FACTORS];
   uint32_t count;
   LLVMValueRef begin;
-  bool has_constant;  // something known is added
-  bool is_masked;     // some lanes may not have come by
+  bool has_constant;  // a constant is added
+  bool is_masked;     // some lanes may have skipped the additions
 } phi_web;
 
 static bool is_in(const phi_web *web, LLVMValueRef value) {
@@ -148,8 +148,8 @@ static bool follow_phi(const lanes_planning *p, LLVMValueRef phi,
   return follow(p, web.begin, f, steps);
 }
 
-// Follows a value down to the run that it comes from, past what is the same for
-// all lanes of a row.
+// Follows a value to the consecutive value that it comes from, past operands
+// that are uniform over each segment.
 static bool follow(const lanes_planning *p, LLVMValueRef value,
                    lanes_stride_factors *f, uint32_t steps) {
   if (lanes_is_plain_run(p->values, value)) {
@@ -190,9 +190,9 @@ static bool follow(const lanes_planning *p, LLVMValueRef value,
              : follow(p, LLVMGetOperand(value, own), f, steps - 1);
 }
 
-// What is the same for all lanes and was not kept up to here is computed again;
-// its definition dominates the access, which some thread comes to. looks says
-// how many more values that may take.
+// True if a uniform value that is not kept can be computed again here; its
+// definition dominates the access, which some thread reaches. looks is how many
+// more values the search may visit.
 static bool can_be_repeated(lanes_planning *p, LLVMValueRef value,
                             uint32_t *looks) {
   if (lanes_will_be_at_hand(p, value)) {
@@ -225,7 +225,7 @@ static bool can_be_repeated(lanes_planning *p, LLVMValueRef value,
   return true;
 }
 
-// The first lane's value, of a row's.
+// True if a segment's first value is available here.
 static bool has_first(lanes_planning *p, LLVMValueRef value, uint32_t *looks) {
   if (lanes_is_same_in_segments(p->values, value)) {
     return can_be_repeated(p, value, looks);
@@ -266,9 +266,8 @@ bool lanes_find_stride_factors(lanes_planning *p, const lanes_access *a,
       !follow(p, f.index, &f, MOST_STEPS) || !f.count) {
     return false;
   }
-  // What a thread walks through in a loop is seldom its neighbours': a row, of
-  // a length that the program says. Or it goes on by the factor, in a few
-  // elements that are its own.
+  // In a loop a thread seldom walks over its neighbours' elements, but along a
+  // row of run-time length, or by the factor over a few elements of its own.
   const bool is_walk =
       p->graph->nodes[p->node].loop != LANES_NONE && !f.is_moved;
   if (is_walk || !can_be_had(p, &f)) {

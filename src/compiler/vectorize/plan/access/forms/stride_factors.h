@@ -13,27 +13,27 @@
 #include "compiler/vectorize/plan/access/access.h"
 #include "compiler/vectorize/plan/access/planning.h"
 
-// How an index comes from a run of lanes, by factors that are the
-// same for all lanes and known at run time.
+// How an index is computed from a consecutive value by uniform factors that are
+// known at run time.
 enum { LANES_FACTORS = 4, LANES_EXTENSIONS = 4 };
 typedef struct lanes_stride_factors {
   LLVMValueRef index;
   LLVMValueRef items[LANES_FACTORS];
   uint32_t count;
-  // On the way: extensions, and the stride of what they extend. The stride is
-  // the index's in the end. All are those if the factors are one.
+  // Extensions on the way, with the stride before each; the last stride is the
+  // index's. They hold if all factors are 1.
   LLVMValueRef extensions[LANES_EXTENSIONS];
   int64_t strides[LANES_EXTENSIONS];
   uint32_t extension_count;
   int64_t stride;
-  bool is_moved;   // loops add numbers to it that are not known
-  bool is_masked;  // all lanes have to run, or the first may not have it
+  bool is_moved;   // loops add unknown numbers to it
+  bool is_masked;  // all lanes have to run: lane 0 may lack an addition
 } lanes_stride_factors;
 
-// True if a value rises along each row of lanes, whatever happens.
+// True if a value rises along each segment in any case.
 bool lanes_is_plain_run(const lanes_values *values, LLVMValueRef value);
-// True if an access's index is like that, and the address's shape if all
-// factors are one.
+// True if an access's index is computed like that; returns the address's shape
+// if all factors are 1.
 bool lanes_find_stride_factors(lanes_planning *p, const lanes_access *a,
                                lanes_stride_factors *out_factors,
                                lanes_shape *out_shape);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// windows.c: accesses whose lanes are in no order that the compiler knows but
-// may well lie near each other, and loads from tables of so few entries that
-// they do.
+// windows.c: finds accesses whose lanes are in an unknown order but probably
+// near each other, and loads from tables small enough that they are.
 #include "compiler/vectorize/plan/access/forms/windows.h"
 
 #include <llvm-c/Target.h>
@@ -34,8 +33,8 @@ static bool is_at_most(LLVMValueRef value, uint64_t most) {
   return LLVMIsAConstantInt(value) && LLVMConstIntGetZExtValue(value) <= most;
 }
 
-// True if all lanes' values may well lie close together: not if memory has
-// a part in them, nor if they are multiples of what nobody knows.
+// True if all lanes' values are probably close together: not if they depend on
+// memory or are multiples of an unknown number.
 static bool is_near(const lanes_planning *p, LLVMValueRef value,
                     uint32_t steps) {
   const lanes_shape shape = lanes_shape_of(p->values, value);
@@ -88,7 +87,7 @@ bool lanes_may_be_near(const lanes_planning *p, const lanes_access *a) {
          is_near(p, index, MOST_STEPS);
 }
 
-// What an index of few bits counts from one place for all lanes.
+// Returns an index of few bits that counts from one address for all lanes.
 static LLVMValueRef table_index(const lanes_planning *p,
                                 const lanes_access *a) {
   LLVMTypeRef type =

@@ -19,8 +19,8 @@ bool lanes_is_wrap_root(const lanes_values *values, LLVMValueRef value) {
          !lanes_shape_of(values, LLVMGetOperand(value, 0)).conditional;
 }
 
-// Follows a conditional value down to its one root. Returns by what the value
-// changes when the root changes by one, or 0 if there is more than one way.
+// Follows a conditional value to its only root. Returns how much the value
+// changes when the root changes by one; 0 if there are several paths.
 static int64_t follow(const lanes_values *values, LLVMValueRef value,
                       LLVMValueRef *out_root) {
   if (lanes_is_wrap_root(values, value)) {

@@ -9,15 +9,16 @@
 
 #include "compiler/vectorize/analysis/uniformity.h"
 
-// True if a conditional value is an extension that made it so.
+// True if a conditional value is itself the extension that may wrap.
 bool lanes_is_wrap_root(const lanes_values *values, LLVMValueRef value);
 
 typedef struct lanes_wrap {
   LLVMValueRef root;  // the extension of an index of 32 bits that may wrap
-  int64_t factor;     // by which the address changes when the root does by one
+  int64_t factor;     // how much the address changes when the root changes by
+                      // one
 } lanes_wrap;
-// True if one index alone may wrap, once: the lanes before it and those from it
-// on are two runs.
+// True if only one index may wrap, and at most once: lanes before it and from
+// it on are two runs.
 bool lanes_find_wrap(const lanes_values *values, LLVMValueRef address,
                      lanes_wrap *out_wrap);
 
