@@ -26,6 +26,7 @@
 #include "compiler/vectorize/emit/lanes/deferred_atomics.h"
 #include "compiler/vectorize/emit/tiles/tile_phis.h"
 #include "compiler/vectorize/emit/tiles/tile_products.h"
+#include "compiler/vectorize/emit/tiles/vector_phis.h"
 #include "compiler/vectorize/finish/demanded_lanes.h"
 #include "compiler/vectorize/finish/scalarise_short.h"
 #include "compiler/vectorize/finish/simdgroups/group_loop.h"
@@ -190,7 +191,8 @@ static mtl_status recognise_tile_loads(lanes_vectorizer *v) {
   if (!has_products(kernel)) {
     return MTL_OK;
   }
-  bool changed = lanes_carry_tiles(kernel->context, kernel->thread);
+  bool changed = lanes_part_vector_phis(kernel->context, kernel->thread);
+  changed |= lanes_carry_tiles(kernel->context, kernel->thread);
   if (has_plain_branches(kernel->thread) &&
       lanes_graph_build(kernel->thread, &v->arena, &v->graph)) {
     changed |=

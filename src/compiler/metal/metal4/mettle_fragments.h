@@ -82,62 +82,58 @@ METTLE_INLINE tile_pair shuffle_pair(tile_pair x, uint from) {
 METTLE_INLINE tile_pair chosen(bool second, tile_pair a, tile_pair b) {
   return tile_pair(second ? b.x : a.x, second ? b.y : a.y);
 }
+// One of four, by the lower bits of i.
+METTLE_INLINE float chosen(uint i, const float (&x)[4]) {
+  float low = i & 1u ? x[1] : x[0], high = i & 1u ? x[3] : x[2];
+  return i & 2u ? high : low;
+}
 
-// Of a left fragment the tile of rows 8 * h on and of half p of its columns.
+// Of a fragment's rows 8 * h on the tile of columns 8 * t on.
+METTLE_INLINE tile_pair tile_of(const float (&f)[8], int h, int t) {
+  uint l = lane();
+  uint from = (l & 22u) | (l >> 3 & 1u) | uint(t) << 3;
+  return chosen(l & 1u, shuffle_pair(half_of(f, h, 0), from),
+                shuffle_pair(half_of(f, h, 1), from));
+}
+// Of a left fragment the tile of rows 8 * h and columns 8 * t on.
 template <bool Transposed>
-METTLE_INLINE tile_pair left_tile(const float (&a)[8], int h, int p) {
-  if constexpr (!Transposed) return half_of(a, h, p);
-  uint l = lane(), r = tile_row(l), b = (l & 1u) | (l >> 2 & 2u);
+METTLE_INLINE tile_pair left_tile(const float (&a)[8], int h, int t) {
+  if constexpr (!Transposed) return tile_of(a, h, t);
+  uint l = lane(), r = tile_row(l);
   float out[2];
   for (uint i = 0; i < 2; i++) {
-    uint from = row_bits_of_columns((4 * b + 2 * p + i) & 7u) |
-                column_bits_of_rows(8 * h + r);
-    float values[2];
-    for (int g = 0; g < 2; g++) {
-      float x[4];
-      for (int j = 0; j < 4; j++) x[j] = shuffle(a[4 * g + j], from);
-      float low = r & 1u ? x[1] : x[0], high = r & 1u ? x[3] : x[2];
-      values[g] = r & 2u ? high : low;
-    }
-    out[i] = b & 2u ? values[1] : values[0];
+    uint from = row_bits_of_columns(tile_column(l) + i) |
+                column_bits_of_rows(8u * h + r);
+    float x[4];
+    for (int j = 0; j < 4; j++) x[j] = shuffle(a[4 * t + j], from);
+    out[i] = chosen(r, x);
   }
   return tile_pair(out[0], out[1]);
 }
-// Of a right fragment the tile of half p of its rows and half q of its columns.
+// Of a right fragment the tile of rows 8 * t on and half q of its columns.
 template <bool Transposed>
-METTLE_INLINE tile_pair right_tile(const float (&b)[8], int p, int q) {
-  uint l = lane();
-  if constexpr (!Transposed) {
-    uint from = (l & 11u) | (l & 4u) << 2 | uint(p) << 2;
-    return chosen(l & 16u, shuffle_pair(half_of(b, 0, q), from),
-                  shuffle_pair(half_of(b, 1, q), from));
-  } else {
-    uint r = tile_row(l), c = (l & 1u) | (l >> 2 & 2u);
-    float out[2];
-    for (uint i = 0; i < 2; i++) {
-      uint from = row_bits_of_columns((4 * c + 2 * q + i) & 7u) |
-                  column_bits_of_rows(r >> 1 << 2);
-      float values[2];
-      for (int g = 0; g < 2; g++) {
-        float even = shuffle(b[4 * g + 2 * p], from);
-        float odd = shuffle(b[4 * g + 2 * p + 1], from);
-        values[g] = r & 1u ? odd : even;
-      }
-      out[i] = c & 2u ? values[1] : values[0];
+METTLE_INLINE tile_pair right_tile(const float (&b)[8], int t, int q) {
+  if constexpr (!Transposed) return half_of(b, t, q);
+  uint l = lane(), r = tile_row(l), first = 2u * tile_column(l) + 2u * q;
+  float out[2];
+  for (uint i = 0; i < 2; i++) {
+    uint from = row_bits_of_columns((first + i) & 7u) |
+                column_bits_of_rows(8u * t + r);
+    float values[2];
+    for (int g = 0; g < 2; g++) {
+      float x[4];
+      for (int j = 0; j < 4; j++) x[j] = shuffle(b[4 * g + j], from);
+      values[g] = chosen(r, x);
     }
-    return tile_pair(out[0], out[1]);
+    out[i] = first & 8u ? values[1] : values[0];
   }
+  return tile_pair(out[0], out[1]);
 }
 
 // Fragments as four tiles of neighbouring columns, and back.
 METTLE_INLINE void tiles_of(const float (&f)[8], tile_pair (&tiles)[2][2]) {
-  uint l = lane();
   for (int h = 0; h < 2; h++)
-    for (uint t = 0; t < 2; t++) {
-      uint from = (l & 22u) | (l >> 3 & 1u) | t << 3;
-      tiles[h][t] = chosen(l & 1u, shuffle_pair(half_of(f, h, 0), from),
-                           shuffle_pair(half_of(f, h, 1), from));
-    }
+    for (int t = 0; t < 2; t++) tiles[h][t] = tile_of(f, h, t);
 }
 METTLE_INLINE void fragment_of(const tile_pair (&tiles)[2][2], float (&f)[8]) {
   uint l = lane();
@@ -183,9 +179,9 @@ METTLE_INLINE tile_pair load_tile(const Tensor &from, int first_column,
 }
 
 // c + a * b, of Rows fragments a by Columns fragments b. Products of floats are
-// added one by one, fused, for k in the order 0 1 4 5 8 9 12 13, then 2 3 6 7
-// and so on. Those of one tile of a follow each other: the compiler multiplies
-// by several at once.
+// added one by one, fused, in the order of k. Those of one tile of a follow each
+// other: the compiler multiplies by several at once. Where fragments were loaded
+// by their lanes it loads these tiles (recognise_fragments.c).
 template <bool LeftTransposed, bool RightTransposed, int Rows, int Columns>
 METTLE_INLINE void multiply_add_fragments(float (&c)[Rows * Columns][8],
                                           const float (&a)[Rows][8],
@@ -195,13 +191,13 @@ METTLE_INLINE void multiply_add_fragments(float (&c)[Rows * Columns][8],
       right[i & 1][i >> 1] =
           right_tile<RightTransposed>(b[i >> 2], i & 1, i >> 1 & 1);
   _Pragma("clang loop unroll(full)") for (int i = 0; i < 4 * Rows; i++) {
-    const int row = i >> 2, h = i >> 1 & 1, p = i & 1;
-    const tile_pair left = left_tile<LeftTransposed>(a[row], h, p);
+    const int row = i >> 2, h = i >> 1 & 1, t = i & 1;
+    const tile_pair left = left_tile<LeftTransposed>(a[row], h, t);
     _Pragma("clang loop unroll(full)") for (int j = 0; j < 2 * Columns; j++) {
       float(&f)[8] = c[row * Columns + (j >> 1)];
       const int q = j & 1;
       tile_pair sum =
-          tile_multiply_add<float>(left, right[p][j], half_of(f, h, q));
+          tile_multiply_add<float>(left, right[t][j], half_of(f, h, q));
       f[4 * h + 2 * q] = sum.x;
       f[4 * h + 2 * q + 1] = sum.y;
     }

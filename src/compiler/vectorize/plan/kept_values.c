@@ -89,7 +89,9 @@ static LLVMValueRef place_of(LLVMValueRef access) {
     case LLVMLoad: return LLVMGetOperand(access, 0);
     case LLVMStore: return LLVMGetOperand(access, 1);
     case LLVMCall:
-      return mtlc_starts_with(lanes_callee_name(access), "mettle.tile.own.")
+      return mtlc_starts_with(lanes_callee_name(access), "mettle.tile.own.") ||
+                     mtlc_starts_with(lanes_callee_name(access),
+                                      "mettle.tile.spread.")
                  ? LLVMGetOperand(access, 0)
                  : NULL;
     default: return NULL;

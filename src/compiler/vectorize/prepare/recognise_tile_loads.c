@@ -24,6 +24,7 @@
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/prepare/recognise_fragments.h"
 
 typedef enum element_kind { PLAIN, HALF, BFLOAT } element_kind;
 
@@ -40,6 +41,7 @@ typedef struct tile_finder {
   LLVMModuleRef module;
   LLVMBuilderRef builder;
   lanes_pattern_finder patterns;
+  lanes_fragment_finder fragments;
 } tile_finder;
 
 // --- What a value is made of -------------------------------------------------
@@ -180,7 +182,8 @@ static bool is_plain_load(LLVMValueRef load, const tile_pair *pair) {
 static bool writes(LLVMValueRef i) {
   return lanes_may_write(i) &&
          !(mtlc_is_opcode(i, LLVMCall) &&
-           mtlc_starts_with(lanes_callee_name(i), "mettle.tile.own."));
+           (mtlc_starts_with(lanes_callee_name(i), "mettle.tile.own.") ||
+            mtlc_starts_with(lanes_callee_name(i), "mettle.tile.spread.")));
 }
 
 static bool is_behind(LLVMValueRef load, LLVMValueRef other) {
@@ -323,10 +326,19 @@ bool lanes_recognise_tile_loads(mtlc_kernel *kernel, const lanes_graph *graph,
                    .module = kernel->module,
                    .builder = LLVMCreateBuilderInContext(kernel->context),
                    .patterns = lanes_patterns_begin(&values)};
+  f.fragments = (lanes_fragment_finder){
+      .types = f.types,
+      .module = f.module,
+      .function = kernel->thread,
+      .builder = f.builder,
+      .values = &values,
+      .places = lanes_places_begin(&values, class->is_far)};
   bool any = false;
   for (uint32_t n = 0; n < values.count; n++) {
     for (unsigned k = 0; k < factor_count(values.items[n]); k++) {
-      any |= load_as_tile(&f, LLVMGetOperand(values.items[n], k));
+      LLVMValueRef tile = LLVMGetOperand(values.items[n], k);
+      any |= load_as_tile(&f, tile) ||
+             lanes_load_tile_of_fragment(&f.fragments, tile);
     }
   }
   LLVMDisposeBuilder(f.builder);

@@ -56,7 +56,8 @@ static bool is_tile_load(LLVMValueRef instruction) {
   }
   const char *name = lanes_callee_name(instruction);
   return mtlc_starts_with(name, "mettle.tile.load.") ||
-         mtlc_starts_with(name, "mettle.tile.own.");
+         mtlc_starts_with(name, "mettle.tile.own.") ||
+         mtlc_starts_with(name, "mettle.tile.spread.");
 }
 
 // What only puts a tile's bits or its address together.

@@ -47,6 +47,9 @@ typedef struct tile_access {
   LLVMValueRef transposed;
   LLVMTypeRef element;  // an integer
   uint32_t size_bytes;  // of an element
+  // Its columns are first + 0, 1, 4, 5 and so on: rows if it is transposed.
+  bool is_spread;
+  uint32_t first_column;
 } tile_access;
 
 static tile_access access_of(lanes_emitter *e, LLVMValueRef call,
@@ -105,25 +108,56 @@ static LLVMValueRef bytes_of_rows(lanes_emitter *e, const tile_access *a,
                       "");
 }
 
+// Where a spread tile's column is in memory, or if it is transposed its row.
+static int spread_place(const tile_access *a, int column) {
+  return (int)a->first_column + column / 2 * QUAD + column % 2;
+}
+
+// The address of an element of a row in memory.
+static LLVMValueRef element_address(lanes_emitter *e, const tile_access *a,
+                                    int row, int column) {
+  const bool is_row_spread = a->is_spread && !is_plain(a);
+  LLVMValueRef offset =
+      bytes_of_rows(e, a, is_row_spread ? spread_place(a, row) : row);
+  LLVMValueRef pointer = LLVMBuildGEP2(e->builder, e->types.i8,
+                                       tile_address(e, a), &offset, 1, "");
+  return lanes_address_at(e, pointer, (uint64_t)column * a->size_bytes);
+}
+
 // The address of the half row of a block.
 static LLVMValueRef quad_address(lanes_emitter *e, const tile_access *a,
                                  int row, int block_column) {
-  LLVMValueRef offset = bytes_of_rows(e, a, row);
-  LLVMValueRef pointer = LLVMBuildGEP2(e->builder, e->types.i8,
-                                       tile_address(e, a), &offset, 1, "");
-  return lanes_address_at(e, pointer,
-                          (uint64_t)block_column * QUAD * a->size_bytes);
+  return element_address(e, a, row, block_column * QUAD);
+}
+
+static LLVMValueRef load_elements(lanes_emitter *e, const tile_access *a,
+                                  int row, int column, uint32_t count) {
+  LLVMValueRef load =
+      LLVMBuildLoad2(e->builder, LLVMVectorType(a->element, count),
+                     element_address(e, a, row, column), "");
+  LLVMSetAlignment(load, a->size_bytes);
+  return load;
+}
+
+// The half row of a block.
+static LLVMValueRef load_quad(lanes_emitter *e, const tile_access *a, int row,
+                              int block_column) {
+  const int column = block_column * QUAD;
+  if (!a->is_spread || !is_plain(a)) {
+    return load_elements(e, a, row, column, QUAD);
+  }
+  return lanes_joined(
+      e, load_elements(e, a, row, spread_place(a, column), QUAD / 2),
+      load_elements(e, a, row, spread_place(a, column + 2), QUAD / 2),
+      QUAD / 2);
 }
 
 static LLVMValueRef load_tile(lanes_emitter *e, const tile_access *a) {
-  LLVMTypeRef quad = LLVMVectorType(a->element, QUAD);
   LLVMValueRef blocks[4];
   for (int b = 0; b < 4; b++) {
     LLVMValueRef rows[QUAD];
     for (int r = 0; r < QUAD; r++) {
-      rows[r] = LLVMBuildLoad2(
-          e->builder, quad, quad_address(e, a, b / 2 * QUAD + r, b % 2), "");
-      LLVMSetAlignment(rows[r], a->size_bytes);
+      rows[r] = load_quad(e, a, b / 2 * QUAD + r, b % 2);
     }
     blocks[b] =
         lanes_joined(e, lanes_joined(e, rows[0], rows[1], QUAD),
@@ -302,11 +336,10 @@ static void turn_rows(lanes_emitter *e, LLVMValueRef *rows) {
 }
 
 static LLVMValueRef load_row(lanes_emitter *e, const tile_access *a, int row) {
-  LLVMValueRef load =
-      LLVMBuildLoad2(e->builder, LLVMVectorType(a->element, SIDE),
-                     quad_address(e, a, row, 0), "");
-  LLVMSetAlignment(load, a->size_bytes);
-  return load;
+  return a->is_spread && is_plain(a)
+             ? lanes_joined(e, load_quad(e, a, row, 0), load_quad(e, a, row, 1),
+                            QUAD)
+             : load_elements(e, a, row, 0, SIDE);
 }
 
 // Rows one after the other, straight from where they are, widened by a call or
@@ -344,6 +377,56 @@ static void bring_pairs(lanes_emitter *e, const tile_access *a,
   lanes_store_pairs(e, lanes_new_home(e, use->side, order), rows, order);
 }
 
+// The other half of a fragment's columns, if it is loaded behind; else NULL.
+static LLVMValueRef other_half(const tile_access *a) {
+  for (LLVMValueRef i = LLVMGetNextInstruction(a->call); i;
+       i = LLVMGetNextInstruction(i)) {
+    if (LLVMGetInstructionOpcode(i) != LLVMCall ||
+        LLVMGetCalledValue(i) != LLVMGetCalledValue(a->call)) {
+      continue;
+    }
+    if (LLVMGetOperand(i, 0) == a->pointer &&
+        LLVMGetOperand(i, 1) == a->elements_per_row &&
+        LLVMGetOperand(i, 2) == a->transposed &&
+        LLVMGetOperand(i, 3) != LLVMGetOperand(a->call, 3)) {
+      return i;
+    }
+  }
+  return NULL;
+}
+
+// Brings both halves of a fragment's columns to the rows of two right sides:
+// what is side by side in memory is loaded and converted once. Returns whether
+// it did.
+static bool bring_halves(lanes_emitter *e, const tile_access *a,
+                         const lanes_tile_use *use) {
+  LLVMValueRef other = a->is_spread && is_plain(a) ? other_half(a) : NULL;
+  const lanes_tile_use its =
+      other ? lanes_use_of_tile(e, other) : (lanes_tile_use){0};
+  if (!its.side || use->is_left || its.is_left || !use->stays ||
+      (use->side == a->call) != (its.side == other)) {
+    return false;
+  }
+  LLVMValueRef homes[2] = {lanes_new_home(e, use->side, LANES_BY_ROWS),
+                           lanes_new_home(e, its.side, LANES_BY_ROWS)};
+  fetch_next(e, a);
+  for (int r = 0; r < SIDE; r++) {
+    LLVMValueRef row = load_elements(e, a, r, 0, 2 * SIDE);
+    if (use->side != a->call) {
+      row = widened(e, row, is_of_halves(use->side));
+    }
+    int items[2 * SIDE];
+    for (int i = 0; i < 2 * SIDE; i++) {
+      items[i] = i / SIDE * 2 + i % SIDE / 2 * QUAD + i % 2;
+    }
+    row = lanes_shuffle(e, row, NULL, items, 2 * SIDE);
+    for (uint32_t h = 0; h < 2; h++) {
+      store_row(e, homes[h], r, lanes_subvector(e, row, h * SIDE, SIDE));
+    }
+  }
+  return true;
+}
+
 // Brings a tile to where products want it, or lets it stay where it is, if it
 // is for products alone. Returns whether it did.
 static bool bring_home(lanes_emitter *e, const tile_access *a) {
@@ -357,6 +440,9 @@ static bool bring_home(lanes_emitter *e, const tile_access *a) {
     bring_pairs(e, a, &use);
     return true;
   }
+  if (lanes_has_home(e, use.side) || bring_halves(e, a, &use)) {
+    return true;
+  }
   if (!lanes_goes_by_rows(e) && (use.is_left || widening || !is_plain(a))) {
     return false;
   }
@@ -365,7 +451,7 @@ static bool bring_home(lanes_emitter *e, const tile_access *a) {
   const bool may_stay =
       !use.is_right ||
       (lanes_goes_by_rows(e) && lanes_is_in_threadgroup(e->kernel, a->pointer));
-  if (use.stays && !widening && is_plain(a) && may_stay) {
+  if (use.stays && !widening && is_plain(a) && may_stay && !a->is_spread) {
     fetch_next(e, a);
     lanes_stay_home(e, use.side, tile_address(e, a), bytes_of_rows(e, a, 1));
     return true;
@@ -382,6 +468,11 @@ static bool bring_home(lanes_emitter *e, const tile_access *a) {
 static void emit_load(lanes_emitter *e, LLVMValueRef call, bool by_lane) {
   tile_access a = access_of(e, call, LLVMTypeOf(call), 0);
   a.first = by_lane ? lanes_first_address(e, a.pointer) : NULL;
+  a.is_spread = by_lane && LLVMGetNumArgOperands(call) == 4;
+  a.first_column =
+      a.is_spread
+          ? (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(call, 3))
+          : 0;
   if (!is_one_tile(e, &a)) {
     lanes_set_tile(e, call, gather_tile(e, &a));
   } else if (!bring_home(e, &a)) {
@@ -418,7 +509,8 @@ void lanes_emit_tile(lanes_emitter *e, LLVMValueRef call) {
     lanes_emit_product(e, call);
   } else if (mtlc_starts_with(name, "load.")) {
     emit_load(e, call, false);
-  } else if (mtlc_starts_with(name, "own.")) {
+  } else if (mtlc_starts_with(name, "own.") ||
+             mtlc_starts_with(name, "spread.")) {
     emit_load(e, call, true);
   } else if (mtlc_starts_with(name, "store.")) {
     emit_store(e, call);
