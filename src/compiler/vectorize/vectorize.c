@@ -39,7 +39,7 @@
 #include "compiler/vectorize/prepare/interchange_simdgroups.h"
 #include "compiler/vectorize/prepare/versions/merge_groups.h"
 #include "compiler/vectorize/prepare/pointer_induction.h"
-#include "compiler/vectorize/prepare/recognise_tile_loads.h"
+#include "compiler/vectorize/prepare/tiles/recognise_tile_loads.h"
 #include "compiler/vectorize/prepare/sink_tests.h"
 #include "compiler/vectorize/prepare/split_exits.h"
 #include "compiler/vectorize/prepare/split_geps.h"

@@ -50,8 +50,7 @@ static bool through_element(lanes_word *word, LLVMValueRef i) {
   if (!is_insertion) {
     return to(word, vector, first + word->number);
   }
-  const bool is_inside =
-      word->number >= first && word->number < first + words;
+  const bool is_inside = word->number >= first && word->number < first + words;
   return is_inside ? to(word, LLVMGetOperand(i, 1), word->number - first)
                    : to(word, vector, word->number);
 }

@@ -162,11 +162,52 @@ static void lift_widenings(LLVMBuilderRef builder, LLVMBasicBlockRef block) {
   }
 }
 
+static bool uses(LLVMValueRef user, LLVMValueRef value) {
+  for (int k = 0; k < LLVMGetNumOperands(user); k++) {
+    if (LLVMGetOperand(user, (unsigned)k) == value) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Moves a load, or a conversion, to what it is for first, unless something may
+// be written before. While products of one tile go on a processor loads the
+// next ones.
+static void sink(LLVMBuilderRef builder, LLVMValueRef tile) {
+  LLVMValueRef user = LLVMGetNextInstruction(tile);
+  while (user && !uses(user, tile)) {
+    if (lanes_may_write(user) && !lanes_is_product(user) &&
+        !is_tile_load(user) && !is_widening(user)) {
+      return;
+    }
+    user = LLVMGetNextInstruction(user);
+  }
+  if (!user || user == LLVMGetNextInstruction(tile) ||
+      LLVMIsATerminatorInst(user)) {
+    return;
+  }
+  LLVMInstructionRemoveFromParent(tile);
+  LLVMPositionBuilderBefore(builder, user);
+  LLVMInsertIntoBuilder(builder, tile);
+}
+
+static void sink_loads(LLVMBuilderRef builder, LLVMBasicBlockRef block) {
+  LLVMValueRef next = NULL;
+  for (LLVMValueRef i = LLVMGetLastInstruction(block); i; i = next) {
+    next = LLVMGetPreviousInstruction(i);
+    if (is_widening(i) || is_tile_load(i)) {
+      sink(builder, i);
+    }
+  }
+}
+
 void lanes_gather_products(LLVMValueRef function) {
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(
       LLVMGetModuleContext(LLVMGetGlobalParent(function)));
   for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
        block = LLVMGetNextBasicBlock(block)) {
+    sink_loads(builder, block);
     lift_widenings(builder, block);
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
          i = LLVMGetNextInstruction(i)) {

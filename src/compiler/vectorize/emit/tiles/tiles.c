@@ -11,8 +11,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "compiler/ir/llvm/instructions.h"
 #include "compiler/ir/llvm/names.h"
 #include "compiler/ir/llvm/types.h"
+#include "compiler/vectorize/analysis/addresses/affine.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/analysis/shape.h"
@@ -78,6 +80,15 @@ static bool is_plain(const tile_access *a) {
          !LLVMConstIntGetZExtValue(a->transposed);
 }
 
+// A block with rows for columns.
+static LLVMValueRef turned_block(lanes_emitter *e, LLVMValueRef block) {
+  int items[BLOCK];
+  for (int k = 0; k < BLOCK; k++) {
+    items[k] = k % QUAD * QUAD + k / QUAD;
+  }
+  return lanes_shuffle(e, block, NULL, items, BLOCK);
+}
+
 // The tile with rows for columns, if the access says so.
 static LLVMValueRef turned(lanes_emitter *e, const tile_access *a,
                            LLVMValueRef tile) {
@@ -86,12 +97,7 @@ static LLVMValueRef turned(lanes_emitter *e, const tile_access *a,
   }
   LLVMValueRef blocks[4];
   for (int i = 0; i < 4; i++) {
-    int items[BLOCK];
-    for (int k = 0; k < BLOCK; k++) {
-      items[k] = k % QUAD * QUAD + k / QUAD;
-    }
-    blocks[i] = lanes_shuffle(e, lanes_block_of_tile(e, tile, i % 2, i / 2),
-                              NULL, items, BLOCK);
+    blocks[i] = turned_block(e, lanes_block_of_tile(e, tile, i % 2, i / 2));
   }
   return LLVMBuildSelect(e->builder, lanes_scalar(e, a->transposed, 0),
                          lanes_tile_of_blocks(e, blocks), tile, "");
@@ -152,16 +158,20 @@ static LLVMValueRef load_quad(lanes_emitter *e, const tile_access *a, int row,
       QUAD / 2);
 }
 
+// One of the four, as it is in memory.
+static LLVMValueRef load_block(lanes_emitter *e, const tile_access *a, int b) {
+  LLVMValueRef rows[QUAD];
+  for (int r = 0; r < QUAD; r++) {
+    rows[r] = load_quad(e, a, b / 2 * QUAD + r, b % 2);
+  }
+  return lanes_joined(e, lanes_joined(e, rows[0], rows[1], QUAD),
+                      lanes_joined(e, rows[2], rows[3], QUAD), 2 * QUAD);
+}
+
 static LLVMValueRef load_tile(lanes_emitter *e, const tile_access *a) {
   LLVMValueRef blocks[4];
   for (int b = 0; b < 4; b++) {
-    LLVMValueRef rows[QUAD];
-    for (int r = 0; r < QUAD; r++) {
-      rows[r] = load_quad(e, a, b / 2 * QUAD + r, b % 2);
-    }
-    blocks[b] =
-        lanes_joined(e, lanes_joined(e, rows[0], rows[1], QUAD),
-                     lanes_joined(e, rows[2], rows[3], QUAD), 2 * QUAD);
+    blocks[b] = load_block(e, a, b);
   }
   return turned(e, a, lanes_tile_of_blocks(e, blocks));
 }
@@ -251,12 +261,37 @@ static void scatter_tile(lanes_emitter *e, const tile_access *a,
   }
 }
 
+// True if a tile before, of as long rows, has asked for the lines that an access
+// begins in.
+static bool is_fetched(const lanes_emitter *e, const tile_access *a) {
+  enum { LINE_BYTES = 64 };
+  lanes_affine at, before;
+  lanes_affine_find(e->values, a->pointer, &at);
+  for (LLVMValueRef i = LLVMGetPreviousInstruction(a->call); i;
+       i = LLVMGetPreviousInstruction(i)) {
+    if (!mtlc_is_opcode(i, LLVMCall) ||
+        LLVMGetCalledValue(i) != LLVMGetCalledValue(a->call) ||
+        LLVMGetOperand(i, 1) != a->elements_per_row ||
+        LLVMGetOperand(i, 2) != a->transposed) {
+      continue;
+    }
+    lanes_affine_find(e->values, LLVMGetOperand(i, 0), &before);
+    const int64_t behind = lanes_affine_like(&before, &at)
+                               ? lanes_affine_distance(&before, &at)
+                               : LINE_BYTES;
+    if (behind >= 0 && behind < LINE_BYTES) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Asks for the rows that the next turn of a loop will load, if it is as far
 // from this one as this one from the last: processors look ahead along a row,
 // but not from row to row.
 static void fetch_next(lanes_emitter *e, const tile_access *a) {
   if (e->graph->nodes[e->node].loop == LANES_NONE ||
-      lanes_is_in_threadgroup(e->kernel, a->pointer)) {
+      lanes_is_in_threadgroup(e->kernel, a->pointer) || is_fetched(e, a)) {
     return;
   }
   LLVMTypeRef number = e->types.i64;
@@ -364,6 +399,24 @@ static void copy_rows(lanes_emitter *e, const tile_access *a, LLVMValueRef home,
   }
 }
 
+// Blocks, straight from where they are, widened by a call or not.
+static void copy_blocks(lanes_emitter *e, const tile_access *a,
+                        LLVMValueRef home, LLVMValueRef widening) {
+  for (int b = 0; b < 4; b++) {
+    LLVMValueRef block = load_block(e, a, is_plain(a) ? b : b % 2 * 2 + b / 2);
+    if (widening) {
+      block = widened(e, block, is_of_halves(widening));
+    }
+    if (!is_plain(a)) {
+      block = turned_block(e, block);
+    }
+    LLVMValueRef store = LLVMBuildStore(
+        e->builder, block,
+        lanes_address_at(e, home, (uint64_t)b * BLOCK * sizeof(float)));
+    LLVMSetAlignment(store, BLOCK * sizeof(float));
+  }
+}
+
 // Rows to multiply by pairs, straight from where they are.
 static void bring_pairs(lanes_emitter *e, const tile_access *a,
                         const lanes_tile_use *use) {
@@ -441,6 +494,12 @@ static bool bring_home(lanes_emitter *e, const tile_access *a) {
     return true;
   }
   if (lanes_has_home(e, use.side) || bring_halves(e, a, &use)) {
+    return true;
+  }
+  if (!lanes_goes_by_rows(e) && e->machine.has_masks &&
+      (use.is_left || widening || !is_plain(a))) {
+    fetch_next(e, a);
+    copy_blocks(e, a, lanes_new_home(e, use.side, LANES_BY_BLOCKS), widening);
     return true;
   }
   if (!lanes_goes_by_rows(e) && (use.is_left || widening || !is_plain(a))) {

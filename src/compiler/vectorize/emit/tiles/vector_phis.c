@@ -52,9 +52,9 @@ static bool has_tiles(const parted_phi *parted) {
       uint32_t pair = 0;
       LLVMValueRef source =
           source_of(LLVMGetIncomingValue(parted->phi, k), p, &pair);
-      if (source && (lanes_is_product(source) ||
-                     (LLVMIsAPHINode(source) &&
-                      LLVMTypeOf(source) == parted->pair))) {
+      if (source &&
+          (lanes_is_product(source) ||
+           (LLVMIsAPHINode(source) && LLVMTypeOf(source) == parted->pair))) {
         return true;
       }
     }
@@ -177,9 +177,9 @@ static LLVMValueRef joined(parted_phi *parted) {
     LLVMValueRef element = LLVMBuildExtractElement(
         parted->builder, parted->pairs[i / 2],
         LLVMConstInt(parted->types.i32, i % 2, false), "");
-    vector = LLVMBuildInsertElement(
-        parted->builder, vector, element,
-        LLVMConstInt(parted->types.i32, i, false), "");
+    vector =
+        LLVMBuildInsertElement(parted->builder, vector, element,
+                               LLVMConstInt(parted->types.i32, i, false), "");
   }
   return vector;
 }
@@ -196,8 +196,8 @@ static void part(parted_phi *parted) {
 static bool part_in(parted_phi *parted, LLVMBasicBlockRef block) {
   bool changed = false;
   LLVMValueRef next = NULL;
-  for (LLVMValueRef i = LLVMGetFirstInstruction(block);
-       i && LLVMIsAPHINode(i); i = next) {
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && LLVMIsAPHINode(i);
+       i = next) {
     next = LLVMGetNextInstruction(i);
     parted->phi = i;
     parted->count = pairs_of(parted, i);

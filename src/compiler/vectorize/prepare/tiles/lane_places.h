@@ -15,7 +15,7 @@ enum { LANES_MOST_SYMBOLS = 8 };
 // An address: base + by[0] * symbols[0] + ... + constant, in bytes, the factors
 // and the constant by lane.
 typedef struct lanes_place {
-  LLVMValueRef base;  // the same for all lanes
+  LLVMValueRef base;                         // the same for all lanes
   LLVMValueRef symbols[LANES_MOST_SYMBOLS];  // [count] so are these, integers
   bool is_unsigned[LANES_MOST_SYMBOLS];      // extended to 64 bits with 0
   int64_t by[LANES_MOST_SYMBOLS][MOST_LANES];
@@ -28,7 +28,7 @@ typedef struct lanes_place_finder {
   uint64_t **numbers;    // [values->count] by lane, where they are known
   bool *is_known;        // [values->count] what numbers has is found
   lanes_place **places;  // [values->count] of addresses that were asked for
-  bool may_wrap;  // indices narrower than addresses, between two lanes
+  bool may_wrap;         // indices narrower than addresses, between two lanes
 } lanes_place_finder;
 
 lanes_place_finder lanes_places_begin(const lanes_values *values,

@@ -2,7 +2,7 @@
 // lane_places.c: where each lane loads from, as a sum of what all lanes share:
 // a lane's row times the length of a row, which only the dispatch knows, and
 // its column.
-#include "compiler/vectorize/prepare/lane_places.h"
+#include "compiler/vectorize/prepare/tiles/lane_places.h"
 
 #include <llvm-c/Target.h>
 #include <stddef.h>
@@ -15,7 +15,9 @@
 #include "compiler/vectorize/base/constants.h"
 #include "compiler/vectorize/base/tables.h"
 
-enum { DEPTH = 16 };  // instructions that an index is made of, one behind another
+enum {
+  DEPTH = 16
+};  // instructions that an index is made of, one behind another
 
 lanes_place_finder lanes_places_begin(const lanes_values *values,
                                       bool may_wrap) {
@@ -76,8 +78,12 @@ static bool combine(LLVMValueRef i, uint64_t a, uint64_t b, uint64_t c,
     case LLVMIntNE: *out = a != b; return true;
     case LLVMIntULT: *out = a < b; return true;
     case LLVMIntUGT: *out = a > b; return true;
-    case LLVMIntSLT: *out = with_sign(a, from) < with_sign(b, from); return true;
-    case LLVMIntSGT: *out = with_sign(a, from) > with_sign(b, from); return true;
+    case LLVMIntSLT:
+      *out = with_sign(a, from) < with_sign(b, from);
+      return true;
+    case LLVMIntSGT:
+      *out = with_sign(a, from) > with_sign(b, from);
+      return true;
     default: return false;
   }
 }
@@ -216,8 +222,7 @@ static bool add_times(part *p, LLVMValueRef value, const int64_t *scale,
 static bool add_product(part *p, LLVMValueRef i, const int64_t *scale,
                         uint32_t depth) {
   for (unsigned k = 0; k < 2; k++) {
-    const uint64_t *factor =
-        lanes_numbers_of(p->finder, LLVMGetOperand(i, k));
+    const uint64_t *factor = lanes_numbers_of(p->finder, LLVMGetOperand(i, k));
     if (factor) {
       return add_times(p, LLVMGetOperand(i, 1 - k), scale, factor, width_of(i),
                        depth);

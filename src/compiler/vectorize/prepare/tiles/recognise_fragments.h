@@ -9,7 +9,7 @@
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/uniformity.h"
-#include "compiler/vectorize/prepare/lane_places.h"
+#include "compiler/vectorize/prepare/tiles/lane_places.h"
 
 typedef struct lanes_loaded_tile lanes_loaded_tile;
 typedef struct lanes_row_length lanes_row_length;

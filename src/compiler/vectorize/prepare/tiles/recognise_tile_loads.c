@@ -6,7 +6,7 @@
 // as a tile:
 //   T mettle.tile.own.T(ptr, i64 elements_per_row, i1 transposed)
 // is load.T, but that each thread gives the address of its own first element.
-#include "compiler/vectorize/prepare/recognise_tile_loads.h"
+#include "compiler/vectorize/prepare/tiles/recognise_tile_loads.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -24,7 +24,7 @@
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/tables.h"
-#include "compiler/vectorize/prepare/recognise_fragments.h"
+#include "compiler/vectorize/prepare/tiles/recognise_fragments.h"
 
 typedef enum element_kind { PLAIN, HALF, BFLOAT } element_kind;
 

@@ -7,7 +7,7 @@
 // these are rows and columns, the tile is loaded as one, own.T, or
 //   T mettle.tile.spread.T(ptr, i64 elements_per_row, i1 transposed, i32 first)
 // which is own.T but for its columns first + 0, 1, 4, 5, 8, 9, 12 and 13.
-#include "compiler/vectorize/prepare/recognise_fragments.h"
+#include "compiler/vectorize/prepare/tiles/recognise_fragments.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -24,7 +24,7 @@
 
 enum {
   SIDE = 8,
-  MOST_STEPS = 16,  // shuffles and choices behind one another
+  MOST_STEPS = 16,   // shuffles and choices behind one another
   HALF_COLUMNS = 2,  // from one half's first column to the other's
 };
 
@@ -164,8 +164,8 @@ static bool find_source(lanes_fragment_finder *f, LLVMValueRef tile,
       out->lane = lane;
       return find_loaded(word, out);
     }
-    const uint64_t *by = lanes_numbers_of(
-        &f->places, LLVMGetOperand(i, is_choice ? 0 : 1));
+    const uint64_t *by =
+        lanes_numbers_of(&f->places, LLVMGetOperand(i, is_choice ? 0 : 1));
     if (!by) {
       return false;
     }
@@ -237,8 +237,10 @@ static bool find_distance(const lanes_place *a, uint32_t lane_a,
 static bool find_step(lanes_fragment_finder *f, const fragment_tile *t,
                       uint32_t row, uint32_t column, distance *out) {
   const source *a = &t->elements[0][0], *b = &t->elements[row][column];
-  const lanes_place *from = lanes_place_of(&f->places, LLVMGetOperand(a->load, 0));
-  const lanes_place *to = lanes_place_of(&f->places, LLVMGetOperand(b->load, 0));
+  const lanes_place *from =
+      lanes_place_of(&f->places, LLVMGetOperand(a->load, 0));
+  const lanes_place *to =
+      lanes_place_of(&f->places, LLVMGetOperand(b->load, 0));
   if (!from || !to || !find_distance(from, a->lane, to, b->lane, out)) {
     return false;
   }
@@ -248,8 +250,8 @@ static bool find_step(lanes_fragment_finder *f, const fragment_tile *t,
 
 static bool is_same(const distance *a, const distance *b, int64_t times) {
   return a->bytes == times * b->bytes && a->by == times * b->by &&
-         (!a->by || (a->symbol == b->symbol &&
-                     a->is_unsigned == b->is_unsigned));
+         (!a->by ||
+          (a->symbol == b->symbol && a->is_unsigned == b->is_unsigned));
 }
 
 static bool is_beside(const distance *a, int64_t bytes) {
@@ -318,8 +320,7 @@ static bool is_loaded_with(const lanes_fragment_finder *f,
                            const fragment_tile *t, LLVMValueRef first,
                            LLVMValueRef load) {
   const uint32_t number = lanes_map_get(&f->values->numbers, load);
-  return number != LANES_NONE &&
-         !f->values->masked[f->values->nodes[number]] &&
+  return number != LANES_NONE && !f->values->masked[f->values->nodes[number]] &&
          lanes_is_plain(load) &&
          LLVMGetAlignment(load) >= t->layout.element_bytes &&
          LLVMGetInstructionParent(load) == LLVMGetInstructionParent(first) &&
@@ -387,9 +388,8 @@ static LLVMValueRef row_length(lanes_fragment_finder *f,
   } else {
     mtlc_position_at_entry(f->builder, f->function);
   }
-  f->lengths =
-      lanes_make_room(f->values->arena, f->lengths, f->length_count,
-                      &f->length_capacity, 4, sizeof *f->lengths);
+  f->lengths = lanes_make_room(f->values->arena, f->lengths, f->length_count,
+                               &f->length_capacity, 4, sizeof *f->lengths);
   lanes_row_length *length = &f->lengths[f->length_count++];
   *length = (lanes_row_length){own->pitch, own->element_bytes,
                                built(f, &own->pitch, own->element_bytes)};
@@ -484,17 +484,15 @@ static LLVMValueRef loaded(lanes_fragment_finder *f, const fragment_tile *t,
   static const char *const names[2][2] = {
       {"mettle.tile.own.i32", "mettle.tile.own.i64"},
       {"mettle.tile.spread.i32", "mettle.tile.spread.i64"}};
-  LLVMValueRef tile =
-      called(f, names[t->layout.is_spread][is_wide],
-             is_wide ? f->types.i64 : f->types.i32, arguments,
-             t->layout.is_spread ? 4 : 3);
+  LLVMValueRef tile = called(f, names[t->layout.is_spread][is_wide],
+                             is_wide ? f->types.i64 : f->types.i32, arguments,
+                             t->layout.is_spread ? 4 : 3);
   const element_kind kind = t->elements[0][0].kind;
-  return kind == PLAIN
-             ? tile
-             : called(f,
-                      kind == HALF ? "mettle.tile.widen.f16"
-                                   : "mettle.tile.widen.bf16",
-                      f->types.i64, &tile, 1);
+  return kind == PLAIN ? tile
+                       : called(f,
+                                kind == HALF ? "mettle.tile.widen.f16"
+                                             : "mettle.tile.widen.bf16",
+                                f->types.i64, &tile, 1);
 }
 
 // The address of a tile, or of the other half of its columns if that is loaded
