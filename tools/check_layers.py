@@ -23,9 +23,9 @@ LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 # The vectoriser's rooms from the ground up: each may include those below it.
-FLOORS = ("base", "target", "analysis", "prepare", "plan", "plan/access",
-          "emit/values", "emit/address", "emit/lanes", "emit/memory", "emit/tiles",
-          "emit/calls", "emit/flow", "finish")
+FLOORS = ("base", "target", "analysis", "prepare", "prepare/tiles", "plan",
+          "plan/access", "emit/values", "emit/address", "emit/lanes",
+          "emit/memory", "emit/tiles", "emit/calls", "emit/flow", "finish")
 
 
 def stacked(folder, below, own=(), **rooms):
