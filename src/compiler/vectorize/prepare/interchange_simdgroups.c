@@ -274,7 +274,7 @@ static bool only_computes(LLVMBasicBlockRef block) {
   return true;
 }
 
-// Where a phi of the header has what the next turn begins with.
+// Returns which operand of a header's phi is the next iteration's value.
 static unsigned next_turn(const counted *c, LLVMValueRef phi) {
   return LLVMGetIncomingBlock(phi, 0) == c->before ? 1 : 0;
 }
@@ -292,8 +292,8 @@ static bool is_used_behind(const turns *t, LLVMValueRef value, uint32_t loop) {
   return false;
 }
 
-// True if a phi goes on by the same in each turn, and nobody asks for it
-// behind the loop: then it may do so, too, where threads take no turn.
+// True if a phi steps by the same amount in each iteration and is not used
+// after the loop: it may then step on for threads that skip an iteration.
 static bool goes_on(const turns *t, const counted *c, LLVMValueRef phi,
                     uint32_t loop) {
   LLVMValueRef next = LLVMGetIncomingValue(phi, next_turn(c, phi));
@@ -331,9 +331,9 @@ static bool is_times(LLVMValueRef i) {
          LLVMConstIntGetSExtValue(LLVMGetOperand(i, 1)) > 0;
 }
 
-// True if the threadgroup's first thread's value can be computed, and is
-// the least of all: what is added or multiplied must not wrap, unless it is
-// compared as a signed number.
+// True if the value of the threadgroup's first thread can be computed and is
+// the least of all threads'. Sums and products must not wrap, unless the value
+// is compared as a signed number.
 static bool has_first(const turns *t, const counted *c, LLVMValueRef value,
                       uint32_t depth) {
   if (is_common(t, value) || lanes_is_thread_index(value)) {
@@ -356,7 +356,7 @@ static bool has_first(const turns *t, const counted *c, LLVMValueRef value,
                     has_first(t, c, LLVMGetOperand(value, 1), depth - 1));
 }
 
-// Builds what has_first() speaks of, where the builder stands.
+// Emits the first thread's value, of which has_first() is true.
 static LLVMValueRef first_of(const turns *t, LLVMValueRef value) {
   if (is_common(t, value)) {
     return value;
@@ -372,7 +372,7 @@ static LLVMValueRef first_of(const turns *t, LLVMValueRef value) {
                               first_of(t, LLVMGetOperand(value, 1)), "");
 }
 
-// A number that a loop adds to with each turn.
+// Returns the number that a loop's counter starts from.
 static LLVMValueRef count_from(const turns *t, const counted *c,
                                LLVMValueRef begin) {
   LLVMPositionBuilderBefore(t->builder, LLVMGetFirstInstruction(c->header));
@@ -386,7 +386,7 @@ static LLVMValueRef count_from(const turns *t, const counted *c,
   return phi;
 }
 
-// Has a phi keep its value in turns that a thread does not take.
+// Keeps a phi's value in iterations that a thread skips.
 static void keep(const turns *t, const counted *c, LLVMValueRef phi,
                  LLVMBasicBlockRef taken) {
   const unsigned behind = next_turn(c, phi);
@@ -398,7 +398,7 @@ static void keep(const turns *t, const counted *c, LLVMValueRef phi,
   LLVMSetOperand(phi, behind, either);
 }
 
-// Has it go on in each turn.
+// Lets a phi step in every iteration.
 static void go_on(const turns *t, const counted *c, LLVMValueRef phi) {
   const unsigned behind = next_turn(c, phi);
   LLVMValueRef next = LLVMInstructionClone(LLVMGetIncomingValue(phi, behind));
@@ -407,7 +407,7 @@ static void go_on(const turns *t, const counted *c, LLVMValueRef phi) {
   LLVMSetOperand(phi, behind, next);
 }
 
-// Has the phis behind a loop, which have one source, take from another block.
+// Changes the incoming block of phis after a loop, which have one predecessor.
 static void replace_sources(const turns *t, LLVMBasicBlockRef behind,
                             LLVMBasicBlockRef source) {
   LLVMValueRef next = NULL;
@@ -422,7 +422,7 @@ static void replace_sources(const turns *t, LLVMBasicBlockRef behind,
   }
 }
 
-// The test, of the first thread's value.
+// Emits the loop's test for the first thread.
 static LLVMValueRef first_test(const turns *t, const counted *c,
                                LLVMValueRef own, LLVMValueRef first) {
   LLVMValueRef value = value_at(t, LLVMGetOperand(c->test, 0), own, first);
@@ -430,8 +430,8 @@ static LLVMValueRef first_test(const turns *t, const counted *c,
                        LLVMGetOperand(c->test, 1), "");
 }
 
-// Has a thread's counter be the first thread's and how far it began behind
-// that: nothing of it need live from turn to turn.
+// Rewrites a thread's counter as the first thread's plus a constant difference,
+// so that nothing of it lives across iterations.
 static LLVMValueRef write_by_count(const turns *t, const counted *c,
                                    LLVMValueRef count, LLVMValueRef first) {
   LLVMPositionBuilderBefore(t->builder, LLVMGetBasicBlockTerminator(c->before));
@@ -441,7 +441,7 @@ static LLVMValueRef write_by_count(const turns *t, const counted *c,
   mtlc_position_behind_phis(t->builder, LLVMGetFirstInstruction(c->header));
   LLVMValueRef own = LLVMBuildAdd(t->builder, count, ahead, "");
   if (LLVMGetIntTypeWidth(LLVMTypeOf(own)) == 64) {
-    // Others may go past what the loop would have come to.
+    // Threads whose loop is over may exceed its bound.
     LLVMSetNUW(own, LLVMGetNUW(c->next));
     LLVMSetNSW(own, LLVMGetNSW(c->next));
   }
@@ -449,8 +449,8 @@ static LLVMValueRef write_by_count(const turns *t, const counted *c,
   return own;
 }
 
-// Has all simdgroups take as many turns as the first thread. Returns the block
-// in front of each.
+// Makes all simdgroups run as many iterations as the first thread. Returns the
+// block before each iteration's code.
 static LLVMBasicBlockRef even_out(turns *t, counted *c, const bool *goes) {
   LLVMPositionBuilderBefore(t->builder, LLVMGetBasicBlockTerminator(c->before));
   LLVMValueRef first = first_of(t, c->begin);
@@ -492,7 +492,7 @@ static bool find_counted(const turns *t, uint32_t loop, counted *c) {
   return c->latch != c->header;
 }
 
-// Has simdgroups take turns in a loop, if they may.
+// Interchanges simdgroups with a loop's iterations, if that is correct.
 static bool take_turns_in(turns *t, uint32_t loop) {
   const lanes_graph *graph = t->values->graph;
   const uint32_t header = graph->loops[loop].header;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// interchange_simdgroups.h: loops in which all simdgroups of a threadgroup take a turn
-// before one takes the next.
+// interchange_simdgroups.h: has all simdgroups of a threadgroup run an
+// iteration of a loop before one runs the next.
 #ifndef MTLC_INTERCHANGE_SIMDGROUPS_H
 #define MTLC_INTERCHANGE_SIMDGROUPS_H
 
@@ -17,7 +17,7 @@
 // be more. Uses of the emitter no more than what is known before one emits.
 bool lanes_interchange_simdgroups(mtlc_kernel *kernel, const lanes_values *values);
 
-// True if simdgroups take turns in a loop.
+// True if a loop has been interchanged.
 bool lanes_takes_turns(const lanes_graph *graph, uint32_t loop);
 
 #endif

@@ -24,14 +24,14 @@
 
 enum { MOST_PHIS = 8 };
 
-// Phis that are made of one another, by steps of getelementptr, and of one
-// pointer that comes in from outside.
+// Phis of pointers that are computed from each other by getelementptr, and from
+// one pointer outside.
 typedef struct pointer_web {
   const lanes_values *values;
   LLVMValueRef phis[MOST_PHIS];
   LLVMValueRef offsets[MOST_PHIS];
   uint32_t count;
-  LLVMValueRef base;  // what comes in
+  LLVMValueRef base;  // the pointer outside
 } pointer_web;
 
 static bool is_pointer_phi(LLVMValueRef value) {
@@ -50,7 +50,7 @@ static int index_of(const pointer_web *web, LLVMValueRef phi) {
   return -1;
 }
 
-// True if a pointer is made of phi; seen are the phis that it is made of.
+// True if a pointer is computed from phi; seen are the phis on the way.
 static bool comes_from(LLVMValueRef value, LLVMValueRef phi,
                        pointer_web *seen) {
   LLVMValueRef from = mtlc_root_of(value);
@@ -70,7 +70,7 @@ static bool comes_from(LLVMValueRef value, LLVMValueRef phi,
   return false;
 }
 
-// Steps that are added up: one index of an address's width.
+// True if the steps can be added up: each is one index of an address's width.
 static bool has_plain_steps(LLVMValueRef value) {
   while (LLVMIsAGetElementPtrInst(value)) {
     if (LLVMGetNumOperands(value) != 2 ||
@@ -106,7 +106,7 @@ static uint32_t node_of(const lanes_values *values, LLVMValueRef instruction) {
   return values->nodes[lanes_map_get(&values->numbers, instruction)];
 }
 
-// True if what comes in stays the same while the phis go round.
+// True if the outside pointer is invariant in the loops of the phis.
 static bool is_base_outside(const pointer_web *web) {
   const lanes_graph *graph = web->values->graph;
   const uint32_t first = node_of(web->values, web->phis[0]);
@@ -118,7 +118,8 @@ static bool is_base_outside(const pointer_web *web) {
          !lanes_in_loop(graph, node_of(web->values, web->base), loop);
 }
 
-// Private memory is interleaved: offsets into it are no distances in bytes.
+// True for private memory: it is interleaved, so an offset is no distance in
+// bytes.
 static bool is_private(const lanes_values *values, LLVMValueRef pointer) {
   return values->private_of[lanes_map_get(&values->numbers, pointer)] !=
          LANES_NONE;
@@ -140,7 +141,7 @@ static bool find_web(pointer_web *web, LLVMValueRef phi) {
 
 // --- What they become --------------------------------------------------------
 
-// How far behind the base a pointer of the web is.
+// Returns the offset of a pointer of the web from its base.
 static LLVMValueRef offset_of(const pointer_web *web, LLVMBuilderRef builder,
                               LLVMValueRef value) {
   LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(value));
@@ -210,7 +211,7 @@ static bool may_be_carried(LLVMValueRef phi) {
   return false;
 }
 
-// Appends the phis of loops' headers that may be such pointers.
+// Appends phis of loop headers that may be such pointers.
 static void collect(const lanes_graph *graph, mtlc_values *phis) {
   for (uint32_t l = 0; l < graph->loop_count; l++) {
     LLVMBasicBlockRef header = graph->nodes[graph->loops[l].header].block;
@@ -236,7 +237,7 @@ bool lanes_rewrite_pointer_inductions(const lanes_values *values) {
   collect(values->graph, &phis);
   for (size_t i = 0; i < phis.count; i++) {
     pointer_web web = {.values = values};
-    // Of several phis of a web the first takes the others along.
+    // The first phi of a web includes the others.
     if (phis.items[i] && find_web(&web, phis.items[i])) {
       for (size_t k = i + 1; k < phis.count; k++) {
         if (index_of(&web, phis.items[k]) >= 0) {

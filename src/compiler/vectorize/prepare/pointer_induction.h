@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pointer_induction.h: pointers that a loop moves on, as a place and an offset.
+// pointer_induction.h: rewrites loop-carried pointers as a base and a
+// loop-carried offset.
 #ifndef MTLC_POINTER_INDUCTION_H
 #define MTLC_POINTER_INDUCTION_H
 
@@ -8,12 +9,12 @@
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
-// Returns whether a graph has a loop's pointer whose shape may depend on a
-// question at run time (shape.h, conditional).
+// True if a graph has a loop-carried pointer whose shape may depend on a
+// run-time check (shape.h, conditional).
 bool lanes_may_have_pointer_inductions(const lanes_graph *graph);
 
-// Makes those pointers that do `place + offset`, of which the loop carries the
-// offset. Returns whether there are any; the graph is to be built again.
+// Rewrites such pointers as `base + offset`, where the loop carries the offset.
+// True if there are any: the graph is to be rebuilt.
 bool lanes_rewrite_pointer_inductions(const lanes_values *values);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// sink_tests.c: `if (thread_index < 8)` of several steps of a tree is one
-// test to LLVM, made in front of all. Each simdgroup would keep its answer
-// across the barriers between, which takes longer than to ask again.
+// sink_tests.c: repeats tests of a thread's position where they are used. LLVM
+// computes `if (thread_index < 8)` of several steps of a tree once, before all
+// of them. Each simdgroup would keep the result across the barriers between,
+// which costs more than testing again.
 #include "compiler/vectorize/prepare/sink_tests.h"
 
 #include <stdbool.h>
@@ -16,7 +17,7 @@ static bool is_position(LLVMValueRef value) {
          lanes_callee_of(value) == LANES_CALLEE_POSITION;
 }
 
-// True if a value is a position, or made of one and numbers.
+// True if a value is computed from a position and constants alone.
 static bool is_made_of_position(LLVMValueRef value, uint32_t depth) {
   if (is_position(value)) {
     return true;
@@ -56,7 +57,7 @@ static LLVMValueRef repeat(LLVMBuilderRef builder, LLVMValueRef value) {
   return again;
 }
 
-// What asks for a test in another block, or NULL.
+// Returns a use of a test in another block, or NULL.
 static LLVMValueRef user_elsewhere(LLVMValueRef test) {
   for (LLVMUseRef use = LLVMGetFirstUse(test); use; use = LLVMGetNextUse(use)) {
     LLVMValueRef user = LLVMGetUser(use);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// sink_tests.h: tests of thread indices, made where they are asked for.
+// sink_tests.h: repeats tests of a thread's position where they are used.
 #ifndef MTLC_SINK_TESTS_H
 #define MTLC_SINK_TESTS_H
 
 #include <llvm-c/Core.h>
 
-// Makes comparisons of positions with numbers again in each block that asks for
-// their result. For kernels that wait; LLVM joins them again where they do not.
+// Repeats comparisons of positions with constants in each block that uses them.
+// For kernels with barriers; LLVM would join them again in others.
 void lanes_sink_tests(LLVMContextRef context, LLVMValueRef function);
 
 #endif

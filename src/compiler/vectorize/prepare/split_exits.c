@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// split_exits.c: `while (turn < limit && distance < 4)`, which LLVM makes
-// one condition. All threads have the same turn: a branch on that alone costs
-// nothing, while as part of the condition it is a mask, for all lanes or none,
-// in each turn.
+// split_exits.c: splits a loop's exit condition into a uniform and a varying
+// branch. LLVM makes one condition of `while (i < limit && distance < 4)`. A
+// branch on the uniform i costs nothing; as a part of the condition it is a
+// mask in every iteration.
 #include "compiler/vectorize/prepare/split_exits.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -25,7 +25,7 @@ static bool is_constant(LLVMValueRef value, uint64_t expected) {
          LLVMConstIntGetZExtValue(value) == expected;
 }
 
-// Finds the two conditions that an instruction joins, in their order.
+// Finds the two conditions that an instruction joins, in order.
 static bool find_joined(LLVMValueRef i, LLVMValueRef *out_first,
                         LLVMValueRef *out_second, bool *out_is_either) {
   if (mtlc_is_opcode(i, LLVMSelect)) {
@@ -57,7 +57,7 @@ static bool leaves_loop(const lanes_graph *graph, uint32_t node) {
   return false;
 }
 
-// True if a node ends in a branch that leaves a loop on two conditions.
+// True if a node ends in a branch that leaves a loop on two joined conditions.
 static bool find_conditions(const lanes_graph *graph, uint32_t node,
                             condition *out) {
   if (graph->nodes[node].kind != LANES_BLOCK || !leaves_loop(graph, node)) {
@@ -82,7 +82,7 @@ bool lanes_may_split_exits(const lanes_graph *graph) {
   return false;
 }
 
-// Has the phis of a block take from another block, too, what they take from
+// Gives the phis of a block another predecessor, with the values of an existing
 // one.
 static void add_source(LLVMBasicBlockRef to, LLVMBasicBlockRef from,
                        LLVMBasicBlockRef as) {
@@ -105,7 +105,7 @@ static void part(const condition *c, bool is_first_uniform,
   LLVMBasicBlockRef decided = LLVMGetSuccessor(c->branch, !c->is_either);
   LLVMPositionBuilderAtEnd(builder, block);
   LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(c->branch));
-  // Where the first decides, the second may be undefined.
+  // The second condition may be undefined where the first decides.
   LLVMValueRef uniform =
       is_first_uniform ? c->first : LLVMBuildFreeze(builder, c->second, "");
   LLVMBuildCondBr(builder, uniform, c->is_either ? decided : rest,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// split_exits.h: what all threads leave a loop for, apart from what each
-// leaves it for.
+// split_exits.h: splits a loop's exit condition into a uniform and a varying
+// branch.
 #ifndef MTLC_SPLIT_EXITS_H
 #define MTLC_SPLIT_EXITS_H
 
@@ -9,7 +9,7 @@
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
-// Returns whether a graph has a loop that is left on two conditions.
+// True if a graph has a loop that is left on two joined conditions.
 bool lanes_may_split_exits(const lanes_graph *graph);
 
 // Makes two branches of each that leaves a loop on a condition of the kind

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// split_geps.c: affine.c sees which elements lie beside each other where
-// one index tells them apart. Of an array in several dimensions the rest is the
-// way to a row, and is made an address of its own where several share it or a
-// loop goes along it.
+// split_geps.c: splits addresses with several indices into the address of a row
+// and an index. affine.c sees adjacent elements only where a single index
+// differs. The row becomes an address of its own where several accesses share
+// it or a loop walks along it.
 #include "compiler/vectorize/prepare/split_geps.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -10,14 +10,14 @@
 #include <stddef.h>
 
 enum {
-  SEEN = 32,  // that a block's next address is compared with
+  SEEN = 32,  // earlier addresses that the next one is compared with
   MOST_INDICES = 8,
 };
 
 typedef struct splitter {
   LLVMBuilderRef builder;
-  LLVMValueRef seen[SEEN];  // [count, at most SEEN] the last ones; a ring
-  LLVMValueRef rows[SEEN];  // the address of each one's row, or NULL
+  LLVMValueRef seen[SEEN];  // the latest [count, at most SEEN], as a ring
+  LLVMValueRef rows[SEEN];  // the row of each, or NULL
   uint32_t count;
 } splitter;
 
@@ -25,8 +25,8 @@ static unsigned last_of(LLVMValueRef address) {
   return (unsigned)LLVMGetNumOperands(address) - 1;
 }
 
-// What an address is of, by its last index; NULL if that is not an element of
-// an array.
+// Returns the array element's type if an address's last index is into an array;
+// else NULL.
 static LLVMTypeRef element_of(LLVMValueRef address) {
   LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
   LLVMTypeKind kind = LLVMVoidTypeKind;  // of what the last index is into
@@ -78,7 +78,7 @@ static void position_before(splitter *s, LLVMValueRef address) {
   LLVMSetCurrentDebugLocation2(s->builder, LLVMInstructionGetDebugLoc(address));
 }
 
-// In front of an address.
+// Makes the address of a row in front of an address.
 static LLVMValueRef make_row(splitter *s, LLVMValueRef address) {
   LLVMValueRef indices[MOST_INDICES];
   const unsigned count = last_of(address) - 1;
@@ -97,8 +97,8 @@ static void step_from(splitter *s, LLVMValueRef row, LLVMValueRef address) {
                                                 row, &index, 1, ""));
 }
 
-// Returns the number of one before in the block that has the same row; SEEN if
-// there is none.
+// Returns the number of an earlier address of the block in the same row, or
+// SEEN.
 static uint32_t find_before(const splitter *s, LLVMValueRef address) {
   const uint32_t count = s->count < SEEN ? s->count : SEEN;
   for (uint32_t i = 0; i < count; i++) {
@@ -109,7 +109,7 @@ static uint32_t find_before(const splitter *s, LLVMValueRef address) {
   return SEEN;
 }
 
-// The first of a row stands, unused, until no other is compared with it.
+// Drops the oldest row, which is removed if no other address shares it.
 static void forget(splitter *s, uint32_t number) {
   if (s->rows[number]) {
     LLVMInstructionEraseFromParent(s->seen[number]);
@@ -125,8 +125,8 @@ static void remember(splitter *s, LLVMValueRef address) {
   s->rows[number] = NULL;
 }
 
-// True if an address's row is of other blocks, and its last index of its
-// own: in a loop along the row that is made in front of it.
+// True if an address's row comes from another block and its last index from its
+// own: in a loop along the row, the row's address is then invariant.
 static bool goes_along_row(LLVMValueRef address) {
   LLVMBasicBlockRef block = LLVMGetInstructionParent(address);
   const unsigned last = last_of(address);
@@ -142,7 +142,7 @@ static bool goes_along_row(LLVMValueRef address) {
   return true;
 }
 
-// The row that an address is to step from, NULL if it stays.
+// Returns the row that an address is to step from; NULL if it stays.
 static LLVMValueRef row_for(splitter *s, LLVMValueRef address) {
   const uint32_t before = find_before(s, address);
   if (before == SEEN) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// split_geps.h: addresses by several indices that differ in the last.
+// split_geps.h: splits addresses with several indices that differ in the last.
 #ifndef MTLC_SPLIT_GEPS_H
 #define MTLC_SPLIT_GEPS_H
 

@@ -19,17 +19,17 @@
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/prepare/hoist_loads.h"
 
-// By the marks alone.
+// Runs LLVM's unroller on the marked loops only.
 const char lanes_unrolling[] =
     "function(loop-unroll<O2;no-partial;no-peeling;no-profile-peeling;"
     "no-runtime;no-upperbound;full-unroll-max=0>,early-cse<memssa>,"
     "instcombine<no-verify-fixpoint>,early-cse,simplifycfg)";
 
 enum {
-  ROW_BYTES = 32,   // of a thread, in one step
-  MOST_STEPS = 16,  // made one
+  ROW_BYTES = 32,   // bytes of one thread's row in one iteration
+  MOST_STEPS = 16,  // iterations unrolled to one
   LEAST_STEPS = 4,
-  MOST_INSTRUCTIONS = 400,  // of all steps
+  MOST_INSTRUCTIONS = 400,  // in all of these
 };
 
 typedef struct row_loop {
@@ -37,10 +37,10 @@ typedef struct row_loop {
   const lanes_values *values;
   uint32_t loop;
   LLVMBasicBlockRef header;
-  LLVMBasicBlockRef back;  // where its last step ends
+  LLVMBasicBlockRef back;  // where the loop's only back edge starts
 } row_loop;
 
-// By how much a value of the header grows with each step, or 0.
+// Returns by how much a value of the header grows in each iteration, or 0.
 static int64_t step_of(const row_loop *l, LLVMValueRef value) {
   if (!LLVMIsAPHINode(value) || LLVMGetInstructionParent(value) != l->header) {
     return 0;
@@ -67,8 +67,8 @@ static int64_t step_of(const row_loop *l, LLVMValueRef value) {
   return 0;
 }
 
-// The bytes from one step's element of a row to the next one's, which are all
-// that a load reads or a store writes; 0 if it does not walk so.
+// Returns the distance from one iteration's element to the next one's if that
+// is all that an access touches; else 0.
 static uint32_t walked_bytes(const row_loop *l, LLVMValueRef access) {
   const bool is_store = mtlc_is_opcode(access, LLVMStore);
   lanes_affine at;
@@ -82,7 +82,7 @@ static uint32_t walked_bytes(const row_loop *l, LLVMValueRef access) {
   return bytes > 0 && (uint64_t)bytes == touched ? (uint32_t)bytes : 0;
 }
 
-// True if lanes' addresses have nothing to do with each other.
+// True if lanes' addresses are unrelated.
 static bool is_apart(const row_loop *l, LLVMValueRef access, int64_t bytes) {
   const bool is_store = mtlc_is_opcode(access, LLVMStore);
   const lanes_shape shape =
@@ -92,9 +92,9 @@ static bool is_apart(const row_loop *l, LLVMValueRef access, int64_t bytes) {
 
 typedef struct loop_survey {
   uint32_t instructions;
-  uint32_t row_bytes;  // of the widest access that walks along a row
-  LLVMBasicBlockRef memory;  // the block that touches any
-  bool is_scattered;         // several do
+  uint32_t row_bytes;  // of the widest access along a row
+  LLVMBasicBlockRef memory;  // the only block that touches memory
+  bool is_scattered;         // several blocks do
   bool may_write;
 } loop_survey;
 
@@ -117,7 +117,7 @@ static void survey_block(const row_loop *l, LLVMBasicBlockRef block,
   }
 }
 
-// Sets where a loop with one way back has its header and ends its steps.
+// Finds the header and the last block of a loop with one back edge.
 static bool find_ends(row_loop *l) {
   const lanes_loop *loop = &l->graph->loops[l->loop];
   const lanes_node *latch = &l->graph->nodes[loop->latch];
@@ -138,15 +138,15 @@ static bool find_ends(row_loop *l) {
   return l->back != NULL;
 }
 
-// Whether threads' rows are not of one length. What is left over at their ends
-// is gathered, and one of 32 threads has as much left as there can be.
+// True if threads' rows have different lengths. The rest of each row is
+// gathered, and the longest of 32 rests is nearly always the greatest possible.
 static bool have_own_lengths(const row_loop *l) {
   LLVMValueRef end = LLVMGetBasicBlockTerminator(l->back);
   return LLVMGetNumSuccessors(end) == 2 &&
          !lanes_is_uniform(lanes_shape_of(l->values, LLVMGetCondition(end)));
 }
 
-// How many steps to make one; 0 to leave the loop.
+// Returns how many iterations to unroll to one; 0 to leave the loop.
 static uint32_t choose_count(row_loop *l) {
   if (!find_ends(l)) {
     return 0;
@@ -180,7 +180,7 @@ static void mark(LLVMContextRef context, LLVMBasicBlockRef back,
   LLVMMetadataRef pair[] = {LLVMMDStringInContext2(context, name, strlen(name)),
                             LLVMValueAsMetadata(mtlc_i32(context, count))};
   LLVMMetadataRef parts[] = {NULL, LLVMMDNodeInContext2(context, pair, 2)};
-  // A loop's identity is a node that names itself.
+  // A loop's metadata is a node that refers to itself.
   LLVMMetadataRef stand_in = LLVMTemporaryMDNode(context, NULL, 0);
   parts[0] = stand_in;
   LLVMMetadataRef own = LLVMMDNodeInContext2(context, parts, 2);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// unroll_row_walks.h: loops in which each thread walks along a row of its own.
+// unroll_row_walks.h: unrolls loops in which each thread walks along a row of
+// its own.
 #ifndef MTLC_UNROLL_ROW_WALKS_H
 #define MTLC_UNROLL_ROW_WALKS_H
 

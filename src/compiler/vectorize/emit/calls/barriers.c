@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// barriers.c: threadgroup barriers. The function returns at each with a number,
-// and goes on there when it is called with that number; what is alive in
-// between is kept in the simdgroup's frame, 32 lanes to a vector.
+// barriers.c: threadgroup barriers. At a barrier the function returns the
+// barrier's number, and continues there when it is called with that number.
+// What is live across is kept in the simdgroup's frame, 32 lanes to a vector.
 #include "compiler/vectorize/emit/calls/barriers.h"
 
 #include <llvm-c/Target.h>
@@ -32,26 +32,26 @@ void lanes_emit_barrier(lanes_emitter *e) {
 
 typedef struct block_facts {
   LLVMBasicBlockRef block;
-  lanes_set read;  // before it is written, if it is
+  lanes_set read;  // read before they are written in the block
   lanes_set written;
-  lanes_set alive;    // at the block's start
-  lanes_set fresh;    // at its end: maybe not what the frame has
-  lanes_set cleared;  // by its last store: no bit is set
-  lanes_set dirty;    // at its end: maybe more than cleared
-  uint32_t resume;    // the block behind the wait that it ends in
+  lanes_set alive;    // live at the block's start
+  lanes_set fresh;    // at the block's end: may differ from the frame's copy
+  lanes_set cleared;  // whose last store clears them
+  lanes_set dirty;    // at the block's end: may have a bit set
+  uint32_t resume;    // the block after the barrier that it ends in
 } block_facts;
 
 typedef struct liveness {
   lanes_emitter *e;
   lanes_map memories;  // alloca to its number
-  uint32_t *copies;    // [memory_count] another that it is a copy of, or whose
-                       // copy it is; LANES_NONE
+  uint32_t *copies;    // [memory_count] another that it is a copy of, or that
+                       // is a copy of it; or LANES_NONE
   lanes_map numbers;   // block to its number
   block_facts *blocks;
   uint32_t block_count;
 } liveness;
 
-// Notes what is loaded from one memory and stored to another.
+// Notes a load from one memory that is stored to another.
 static void note_copy(liveness *l, uint32_t to, LLVMValueRef value) {
   const uint32_t from =
       LLVMIsALoadInst(value)
@@ -114,7 +114,7 @@ static void note_blocks(liveness *l) {
   }
 }
 
-// Hands facts along one edge. Returns whether that changed any.
+// Propagates facts along an edge. True if any changed.
 typedef bool edge_rule(const block_facts *from, const block_facts *to);
 
 static bool follow_edges(const liveness *l, const block_facts *from,
@@ -131,7 +131,7 @@ static bool follow_edges(const liveness *l, const block_facts *from,
   return changed;
 }
 
-// What is alive behind a block and not written in it is alive before it.
+// What is live after a block and not written in it is live before it.
 static bool hand_up_alive(const block_facts *from, const block_facts *to) {
   bool changed = false;
   for (uint32_t w = 0; w < from->alive.word_count; w++) {
@@ -159,7 +159,8 @@ static bool hand_down_fresh(const block_facts *from, const block_facts *to) {
   return lanes_set_unite(to->fresh, from->fresh);
 }
 
-// What is dirty at the end of a block and not cleared in one behind it.
+// What may have a bit set at a block's end has so in its successors until they
+// clear it.
 static bool hand_down_dirty(const block_facts *from, const block_facts *to) {
   bool changed = false;
   for (uint32_t w = 0; w < to->dirty.word_count; w++) {
@@ -180,7 +181,7 @@ static void solve_down(liveness *l, bool through_waits, edge_rule *rule) {
   }
 }
 
-// What has been written since the last wait, on some path.
+// Finds what has been written since the last barrier, on some path.
 static void solve_fresh(liveness *l) {
   for (uint32_t b = 0; b < l->block_count; b++) {
     lanes_set_unite(l->blocks[b].fresh, l->blocks[b].written);
@@ -190,20 +191,20 @@ static void solve_fresh(liveness *l) {
 
 // --- Spilling ----------------------------------------------------------------
 
-// A place in the frame, for memories of which no two are kept at one wait.
+// A place in the frame for memories that are never kept at the same barrier.
 typedef struct frame_place {
   uint64_t offset_bytes;
   uint64_t size_bytes;
-  lanes_set waits;  // at which it is taken
+  lanes_set waits;  // at which the place is occupied
 } frame_place;
 
 typedef struct frame {
   lanes_emitter *e;
   const liveness *liveness;
-  lanes_set common;     // memories of values that the threadgroup shares
-  lanes_set *waits;     // [memory_count] at which it is kept
-  uint64_t *offsets;    // [memory_count] 0: none yet
-  frame_place *places;  // [place_count] of simdgroups' own
+  lanes_set common;     // memories of group-uniform values
+  lanes_set *waits;     // [memory_count] barriers at which each is kept
+  uint64_t *offsets;    // [memory_count] 0: no place yet
+  frame_place *places;  // [place_count] for a simdgroup's own
   uint32_t place_count, place_capacity;
   uint64_t used_bytes;
   uint64_t common_bytes;
@@ -243,8 +244,8 @@ static bool may_share(const frame *f, const frame_place *place,
   return fits && !overlaps;
 }
 
-// Finds a place for what a simdgroup keeps, best where a copy of it is: then
-// nothing need be copied.
+// Finds a place for a memory; preferably where a copy of it is, which then need
+// not be copied.
 static frame_place *find_place(frame *f, uint32_t memory) {
   const uint32_t copy = f->liveness->copies[memory];
   frame_place *found = NULL;
@@ -334,7 +335,7 @@ static lanes_set find_common(const liveness *l) {
   return common;
 }
 
-// What nothing but masks' clearing has written.
+// Clears masks that nothing has written since they were cleared.
 static void clear(lanes_emitter *e, LLVMBuilderRef builder, uint32_t memory) {
   LLVMTypeRef mask = lanes_vector_of(e->lanes, e->types.i1);
   if (LLVMGetAllocatedType(e->memories[memory]) == mask) {
@@ -342,7 +343,7 @@ static void clear(lanes_emitter *e, LLVMBuilderRef builder, uint32_t memory) {
   }
 }
 
-// At which waits each memory is alive and maybe not clear.
+// Finds the barriers at which each memory is live and may have a bit set.
 static lanes_set *find_waits(const liveness *l) {
   lanes_emitter *e = l->e;
   lanes_set *waits =
@@ -387,7 +388,7 @@ uint64_t lanes_spill_at_barriers(lanes_emitter *e, uint64_t offset_bytes,
              .offsets = lanes_allocate(e->arena, e->memory_count + 1,
                                        sizeof(uint64_t)),
              .used_bytes = offset_bytes,
-             .common_bytes = 8};  // 0 is no place
+             .common_bytes = 8};  // 0 means no place
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(e->context);
   for (uint32_t w = 0; w < e->wait_count; w++) {
     const lanes_barrier *wait = &e->waits[w];

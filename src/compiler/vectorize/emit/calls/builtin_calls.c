@@ -38,7 +38,7 @@ static LLVMValueRef parameter(const lanes_emitter *e, lanes_parameter which) {
   return LLVMGetParam(e->function, which);
 }
 
-// Nothing writes the launch while it runs.
+// Loads from the launch, which nothing writes while it runs.
 static LLVMValueRef launch_load(lanes_emitter *e, LLVMTypeRef type,
                                 LLVMValueRef at) {
   LLVMValueRef value = LLVMBuildLoad2(e->prologue, type, at, "");
@@ -67,8 +67,8 @@ static LLVMValueRef threadgroup_memory(lanes_emitter *e, LLVMValueRef offset) {
   return LLVMBuildGEP2(e->prologue, e->types.i8, start, &offset, 1, "");
 }
 
-// Threadgroup arguments lie behind the kernel's own variables: where there is
-// one alone, it is known where.
+// True if a threadgroup argument is the only one: its offset, after the
+// kernel's own variables, is then constant.
 static bool is_only_memory(const mtli_kernel *kernel) {
   uint32_t count = 0;
   for (size_t i = 0; i < kernel->parameter_count; i++) {
@@ -114,7 +114,7 @@ static LLVMValueRef check_memory(lanes_emitter *e) {
                                  offsetof(mtli_cpu_launch, check)));
 }
 
-// Whether two buffers lie apart.
+// Returns whether two buffers do not overlap.
 static LLVMValueRef are_apart(lanes_emitter *e, LLVMValueRef call) {
   LLVMTypeRef types[] = {e->types.pointer, e->types.i64, e->types.i64};
   LLVMValueRef arguments[] = {parameter(e, LANES_LAUNCH), NULL, NULL};
@@ -135,7 +135,7 @@ static LLVMValueRef first_of(lanes_emitter *e, LLVMValueRef value) {
                                        mtlc_i32(e->context, 0), "");
 }
 
-// Whether a condition holds for all threads of a whole simdgroup.
+// Emits whether a condition holds for all threads of a complete simdgroup.
 static void emit_all(lanes_emitter *e, LLVMValueRef call) {
   LLVMValueRef mask = parameter(e, LANES_ENTRY_MASK);
   LLVMValueRef function =
@@ -149,7 +149,7 @@ static void emit_all(lanes_emitter *e, LLVMValueRef call) {
   lanes_set_result(e, call, 0, LLVMBuildAnd(e->builder, is_whole, all, ""));
 }
 
-// Where a thread would leave, those that call several simdgroups at once are
+// Emits a demand: where a thread would end, the caller of several simdgroups is
 // told that nothing has been done.
 static void emit_demand(lanes_emitter *e, LLVMValueRef call) {
   LLVMBasicBlockRef next = lanes_block(e, "demanded");
@@ -168,7 +168,7 @@ static LLVMValueRef u32(const lanes_emitter *e, uint32_t value) {
   return mtlc_i32(e->context, value);
 }
 
-// The number of units of width that hold count threads.
+// Returns how many units of width hold count threads.
 static LLVMValueRef units(lanes_emitter *e, LLVMValueRef count,
                           uint32_t width) {
   LLVMValueRef up = LLVMBuildAdd(e->prologue, count, u32(e, width - 1), "");
@@ -182,7 +182,7 @@ static LLVMValueRef full_group_threads(lanes_emitter *e) {
   return LLVMBuildMul(e->prologue, plane, launch_u32(e, offset, 2), "");
 }
 
-// first + i * step for each of width lanes.
+// Returns first + i * step for each of width lanes.
 static LLVMValueRef lanes_from(lanes_emitter *e, LLVMValueRef first,
                                uint32_t step, uint32_t width) {
   LLVMValueRef items[MOST_LANES];
@@ -193,7 +193,7 @@ static LLVMValueRef lanes_from(lanes_emitter *e, LLVMValueRef first,
                       LLVMConstVector(items, width), "");
 }
 
-// Whole quotients of thread indices, which floats hold exactly.
+// Divides thread indices, which floats hold exactly.
 static LLVMValueRef divide(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b) {
   LLVMTypeRef number =
       LLVMVectorType(e->types.f32, LLVMGetVectorSize(LLVMTypeOf(a)));
@@ -203,7 +203,7 @@ static LLVMValueRef divide(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b) {
   return LLVMBuildFPToUI(e->prologue, quotient, LLVMTypeOf(a), "");
 }
 
-// thread_position_in_threadgroup of the first thread of each row.
+// Returns thread_position_in_threadgroup of each segment's first thread.
 static LLVMValueRef position_in_group(lanes_emitter *e, uint32_t dimension) {
   const uint32_t row = e->values->row;
   if (row == e->lanes) {
@@ -319,14 +319,14 @@ static void emit_position(lanes_emitter *e, LLVMValueRef call) {
 
 // --- Barriers and traps ------------------------------------------------------
 
-// Keeps LLVM from moving memory accesses across; the lanes of a simdgroup need
-// no more, for they run in step.
+// Keeps LLVM from moving memory accesses across. A simdgroup's lanes run in
+// lockstep and need no more.
 static void emit_fence(lanes_emitter *e) {
   LLVMBuildFence(e->builder, LLVMAtomicOrderingSequentiallyConsistent, true,
                  "");
 }
 
-// An operand's value in one lane.
+// Returns an operand's value in one lane.
 static LLVMValueRef of_lane(lanes_emitter *e, LLVMValueRef operand,
                             LLVMValueRef lane) {
   return lanes_width(e, operand) == 1
@@ -335,7 +335,7 @@ static LLVMValueRef of_lane(lanes_emitter *e, LLVMValueRef operand,
                                        lane, "");
 }
 
-// Notes why and where, then stops the worker (cpu_abi.h).
+// Records the reason and the line of a trap, then stops the worker (cpu_abi.h).
 static void emit_trap(lanes_emitter *e, LLVMValueRef call) {
   LLVMValueRef arguments[] = {lanes_mask_bits(e, e->mask),
                               LLVMConstInt(e->types.i1, 0, false)};
@@ -364,9 +364,9 @@ static void emit_trap(lanes_emitter *e, LLVMValueRef call) {
   lanes_intrinsic(e, "llvm.trap", NULL, 0, NULL, 0);
 }
 
-// Stops the worker if a condition does not hold for a lane that runs: code that
-// is screened is run again by the checker (check/screen_accesses.c), so that
-// neither the lane nor a reason matters.
+// Stops the worker if a condition fails for a running lane. The checker then
+// runs screened code again (check/screen_accesses.c), so the lane and the
+// reason do not matter.
 static void emit_must(lanes_emitter *e, LLVMValueRef call) {
   LLVMValueRef condition = LLVMGetOperand(call, 0);
   LLVMBasicBlockRef some = lanes_block(e, "maybe");
@@ -386,8 +386,8 @@ static void emit_must(lanes_emitter *e, LLVMValueRef call) {
   LLVMPositionBuilderAtEnd(e->builder, next);
 }
 
-// Whether each lane shares a value with its neighbour: it is one of a run's, and
-// all lanes run.
+// Returns for each lane whether a value is a segment's, and so shared with its
+// neighbour, and all lanes run.
 static void emit_shared(lanes_emitter *e, LLVMValueRef call) {
   const lanes_shape shape =
       lanes_shape_of(e->values, LLVMGetOperand(call, 0));
@@ -398,8 +398,8 @@ static void emit_shared(lanes_emitter *e, LLVMValueRef call) {
                            : LLVMConstNull(e->types.i1));
 }
 
-// Threads that went another way may wait for each other here only if they are
-// on their way out: no barrier lies before them.
+// True if threads on another path are about to end: no barrier is on their way.
+// Only then may threads wait in diverged control flow.
 static bool others_are_leaving(const lanes_emitter *e) {
   const uint32_t count = e->graph->node_count;
   lanes_set reached = lanes_set_make(e->arena, count);
@@ -419,7 +419,7 @@ static bool others_are_leaving(const lanes_emitter *e) {
   return true;
 }
 
-// Whether threads that part at a branch may be at a node before they meet.
+// True if threads that diverge at a branch may be at a node before they meet.
 static bool parts_before(const lanes_emitter *e, uint32_t branch,
                          uint32_t node) {
   const lanes_graph *graph = e->graph;
@@ -437,7 +437,7 @@ static bool parts_before(const lanes_emitter *e, uint32_t branch,
   return lanes_set_has(reached, node);
 }
 
-// The line of the last branch before a barrier at which threads part, or 0.
+// Returns the line of the last divergent branch before a barrier, or 0.
 static uint32_t parting_line(const lanes_emitter *e) {
   for (uint32_t n = e->node; n-- > 0;) {
     if (e->values->divergent_branch[n] && parts_before(e, n, e->node)) {

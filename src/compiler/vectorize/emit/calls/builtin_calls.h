@@ -8,7 +8,7 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Everything that docs/ir.md names, and intrinsics
+// Emits a call of a function of docs/ir.md, or of an intrinsic.
 void lanes_emit_call(lanes_emitter *e, LLVMValueRef call);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// dot_calls.c: the calls that prepare/dot_products.c has made: two products of
-// 16 bits a word, as x86 multiplies them.
+// dot_calls.c: emits the calls that prepare/dot_products.c makes: two 16-bit
+// products in a word, as x86 multiplies them.
 #include "compiler/vectorize/emit/calls/dot_calls.h"
 
 #include <stddef.h>
@@ -36,7 +36,7 @@ static LLVMValueRef halves_of(lanes_emitter *e, LLVMValueRef words,
                           "");
 }
 
-// The odd bytes of halves as numbers with a sign, or the even ones.
+// Returns the odd, or the even, bytes of 16-bit elements as signed numbers.
 static LLVMValueRef bytes_of(lanes_emitter *e, LLVMValueRef halves, bool odd) {
   const uint32_t count = LLVMGetVectorSize(LLVMTypeOf(halves));
   LLVMTypeRef half = LLVMGetElementType(LLVMTypeOf(halves));
@@ -49,7 +49,7 @@ static LLVMValueRef bytes_of(lanes_emitter *e, LLVMValueRef halves, bool odd) {
   return LLVMBuildAShr(e->builder, halves, by, "");
 }
 
-// A register's products.
+// Emits the products of one register.
 static LLVMValueRef multiply(lanes_emitter *e, LLVMValueRef x, LLVMValueRef y,
                              uint32_t words) {
   const char *name = words == 16  ? "llvm.x86.avx512.pmaddw.d.512"
@@ -59,7 +59,7 @@ static LLVMValueRef multiply(lanes_emitter *e, LLVMValueRef x, LLVMValueRef y,
   return lanes_intrinsic(e, name, NULL, 0, sides, 2);
 }
 
-// What is not a whole register of few words does not matter.
+// Pads a vector to a register; the added elements are not used.
 static LLVMValueRef padded(lanes_emitter *e, LLVMValueRef halves,
                            uint32_t count) {
   int items[MOST_LANES];

@@ -16,7 +16,7 @@
 
 // --- Intrinsics --------------------------------------------------------------
 
-// Which of the types an intrinsic is named after: its result, its argument.
+// Which types an intrinsic's name contains: the result's, an argument's.
 static uint32_t overloads_of(const char *name, LLVMTypeRef result,
                              LLVMTypeRef argument_type, LLVMTypeRef second,
                              LLVMTypeRef *out_types) {
@@ -34,7 +34,7 @@ static uint32_t overloads_of(const char *name, LLVMTypeRef result,
   return 1;
 }
 
-// The result of a conversion that LLVM has no vectors for, or NULL.
+// Emits a conversion that LLVM has no vector form of; NULL for others.
 static LLVMValueRef as_integer(lanes_emitter *e, const char *name,
                                LLVMValueRef value, LLVMTypeRef type) {
   const bool is_signed = strcmp(name, "llvm.fptosi.sat") == 0;
@@ -55,8 +55,8 @@ static bool rounds(const char *name) {
   return false;
 }
 
-// To a whole number; LLVM 19 rounds halves lane by lane, so as floats, which
-// hold what becomes of them.
+// Rounds to a whole number. LLVM 19 rounds vectors of half lane by lane; they
+// are rounded as floats, with the same result.
 static LLVMValueRef rounded(lanes_emitter *e, const char *name,
                             LLVMValueRef value) {
   LLVMValueRef as_float = lanes_as_float(e, value);
@@ -73,7 +73,7 @@ void lanes_emit_elementwise(lanes_emitter *e, LLVMValueRef call) {
   LLVMValueRef first = LLVMGetOperand(call, 0);
   const uint32_t count = lanes_component_count(LLVMTypeOf(first));
   const char *full = lanes_callee_name(call);
-  // The name without the types, which LLVM appends anew.
+  // the name without its types, which LLVM appends
   char name[64];
   const unsigned id = LLVMGetIntrinsicID(LLVMGetCalledValue(call));
   size_t length = 0;

@@ -29,7 +29,7 @@ static const char parameter_name[] = "mettle.parameter";
 
 // --- The vector form ---------------------------------------------------------
 
-// Bits and halves are passed as integers: how LLVM passes vectors of them
+// Bits and halves are passed as integers: LLVM's way of passing vectors of them
 // depends on the machine.
 static LLVMTypeRef passed_type(LLVMTypeRef type) {
   LLVMContextRef context = LLVMGetTypeContext(type);

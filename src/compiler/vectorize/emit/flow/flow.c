@@ -51,7 +51,7 @@ static void make_masks(lanes_emitter *e) {
   }
 }
 
-// In the body of a node, or with node_count as the node at the beginning.
+// Clears masks in the body of a node, or in the entry block for node_count.
 static void clear_masks(lanes_emitter *e, uint32_t node) {
   for (uint32_t i = 0; i < e->cleared[node].count; i++) {
     LLVMBuildStore(e->builder, LLVMConstNull(lanes_vector_of(e->lanes, e->types.i1)),
@@ -59,8 +59,8 @@ static void clear_masks(lanes_emitter *e, uint32_t node) {
   }
 }
 
-// The threads of the node for which a condition holds. A select, for in lanes
-// that do not run the condition may be poison.
+// Returns the threads of the node for which a condition holds. A select is
+// needed: the condition may be poison in lanes that do not run.
 static LLVMValueRef narrowed(lanes_emitter *e, LLVMValueRef condition) {
   return LLVMBuildSelect(e->builder, e->mask, condition,
                          LLVMConstNull(LLVMTypeOf(e->mask)), "");
@@ -77,7 +77,7 @@ static LLVMValueRef incoming_value(LLVMValueRef phi, LLVMBasicBlockRef from) {
   return NULL;
 }
 
-// True if lanes that came another way may hold a value already.
+// True if lanes that came by another edge may have a value already.
 static bool must_blend(const lanes_emitter *e, uint32_t from, uint32_t to,
                        bool is_back_edge) {
   if (lanes_leaves_divergent_loop(e->values, from, to)) {
@@ -147,8 +147,8 @@ static void emit_edge(lanes_emitter *e, uint32_t k, LLVMValueRef edge_mask) {
   for (LLVMValueRef phi = LLVMGetFirstInstruction(target);
        phi && LLVMGetInstructionOpcode(phi) == LLVMPHI;
        phi = LLVMGetNextInstruction(phi)) {
-    // Threads that bring nothing leave the phi to those that do: for all of
-    // them it may be one scalar.
+    // Threads that bring an undefined value leave the phi to the others: it may
+    // be one scalar for all.
     LLVMValueRef value = incoming_value(phi, node->block);
     if (!LLVMIsUndef(value) && value != phi) {
       pass_phi(e, phi, value, blend_mask(e, to, edge_mask), blend);
@@ -173,7 +173,7 @@ static void emit_kept_branch(lanes_emitter *e, LLVMValueRef condition) {
   e->uncached = false;
 }
 
-// Hands what is left of a loop's threads to its header, and returns them.
+// Passes the threads that stay in a loop to its header, and returns them.
 static LLVMValueRef begin_turn(lanes_emitter *e, uint32_t latch) {
   const lanes_loop *loop = &e->graph->loops[e->graph->nodes[latch].loop];
   LLVMValueRef left = LLVMBuildLoad2(e->builder, lanes_vector_of(e->lanes, e->types.i1),
@@ -182,8 +182,8 @@ static LLVMValueRef begin_turn(lanes_emitter *e, uint32_t latch) {
   return left;
 }
 
-// True if a node's threads all go on to the next turn of a loop that
-// threads leave one by one: nobody needs to ask whether there are any.
+// True if all threads of a node go on to the next iteration of a divergent
+// loop: no test is needed whether there are any.
 static bool goes_round(const lanes_emitter *e) {
   const lanes_node *node = &e->graph->nodes[e->node];
   const lanes_step *step = &e->plan->steps[e->node];
@@ -294,7 +294,7 @@ static void emit_alloca(lanes_emitter *e, LLVMValueRef instruction) {
       mtlc_offset(e->prologue, e->private_memory, memory->offset_bytes));
 }
 
-// What is made from an instruction has its line.
+// Gives emitted code the line of an instruction.
 static void take_line(lanes_emitter *e, LLVMValueRef instruction) {
   LLVMMetadataRef line = LLVMInstructionGetDebugLoc(instruction);
   if (line != e->line) {
@@ -339,8 +339,9 @@ static void emit_instruction(lanes_emitter *e, LLVMValueRef i) {
   }
 }
 
-// How many lanes, from the first on, may come by the branch to a node: a rising
-// run that starts at 0 or above it is below a constant in so many at the most.
+// Returns how many lanes, from the first on, may take a branch to a node: a
+// consecutive value that starts at 0 or above is below a constant in at most
+// that many.
 static uint32_t lanes_that_pass(const lanes_emitter *e, uint32_t n) {
   LLVMValueRef branch = lanes_only_branch(e, n);
   LLVMValueRef condition = branch ? LLVMGetCondition(branch) : NULL;
@@ -370,7 +371,8 @@ static uint32_t lanes_that_pass(const lanes_emitter *e, uint32_t n) {
                              : limit / stride + 1);
 }
 
-// The node's, and what its dominators let pass, which come first.
+// Returns the lanes that may reach a node: the fewest that its dominators let
+// pass.
 static uint32_t lanes_that_come(const lanes_emitter *e, uint32_t n) {
   const uint32_t above = e->graph->nodes[n].dominator;
   const uint32_t most = above == LANES_NONE ? e->lanes : e->coming_to[above];
@@ -378,9 +380,9 @@ static uint32_t lanes_that_come(const lanes_emitter *e, uint32_t n) {
   return pass < most ? pass : most;
 }
 
-// What a rising run tells by its first lane: if that is not below a bound, none
-// is; and none has a value that is too far from it. Returns a condition without
-// which no thread comes to the node, or NULL.
+// Returns a condition without which no thread reaches a node, or NULL. A
+// consecutive value's first lane tells: if it is not below a bound, none is;
+// and no lane can equal a number too far above it.
 static LLVMValueRef first_lane_test(lanes_emitter *e) {
   LLVMValueRef branch = lanes_only_branch(e, e->node);
   LLVMValueRef condition = branch ? LLVMGetCondition(branch) : NULL;
@@ -411,12 +413,12 @@ static LLVMValueRef first_lane_test(lanes_emitter *e) {
   return LLVMBuildICmp(e->builder, predicate, first, limit, "");
 }
 
-// Passes a node by if no thread comes to it.
+// Skips a node if no thread reaches it.
 static void emit_guard(lanes_emitter *e, uint32_t skip) {
   LLVMValueRef maybe = first_lane_test(e);
   if (maybe) {
     LLVMBasicBlockRef test = lanes_block(e, "");
-    // Frozen, for where the branch has not come by there is no value.
+    // Frozen: the value is undefined where the branch did not run.
     LLVMBuildCondBr(e->builder, LLVMBuildFreeze(e->builder, maybe, ""), test,
                     start_of(e, skip));
     LLVMPositionBuilderAtEnd(e->builder, test);
@@ -529,7 +531,7 @@ static void begin_function(lanes_emitter *e, const char *name) {
                                   lanes_vector_of(e->lanes, e->types.i1), "lanes");
 }
 
-// Ends the entry block: to the beginning, or to where the simdgroup waited.
+// Ends the entry block: jumps to the beginning, or to the barrier to resume at.
 static void emit_resumption(lanes_emitter *e) {
   LLVMBasicBlockRef begin = lanes_block(e, "begin");
   LLVMPositionBuilderAtEnd(e->builder, begin);
@@ -547,7 +549,7 @@ static void emit_resumption(lanes_emitter *e) {
   }
 }
 
-// Behind the frame's state, or on the stack.
+// Places private memory after the frame's state, or on the stack.
 static void make_private_memory(lanes_emitter *e) {
   const uint64_t bytes = e->values->private_bytes;
   if (!bytes) {

@@ -18,7 +18,8 @@
 
 typedef struct access {
   LLVMValueRef instruction;
-  LLVMValueRef stored;  // of a load behind a store of its block: that value
+  LLVMValueRef stored;  // for a load after a store of its block: the stored
+                        // value
   uint32_t block;
   uint32_t next;  // of the same memory, or LANES_NONE
 } access;
@@ -28,12 +29,12 @@ typedef struct memory_uses {
   uint32_t store_count;
 } memory_uses;
 
-// The last two are those of the memory with that number, if any.
+// The last two describe the memory whose number it is, if any.
 typedef struct block_state {
   LLVMBasicBlockRef block;
   lanes_list predecessors;
   uint32_t memory;
-  bool alive;        // at the block's start
+  bool alive;        // live at the block's start
   LLVMValueRef in;   // the value at the start, once it is known
   LLVMValueRef out;  // the last value stored
 } block_state;
@@ -49,9 +50,9 @@ typedef struct promotion {
   uint32_t access_capacity;
   block_state *states;  // [block_count]
   uint32_t block_count;
-  uint32_t memory;      // the one at hand
-  lanes_list alive;     // its blocks
-  LLVMValueRef *phis;   // [phi_count], NULL for what is taken out
+  uint32_t memory;      // the memory being promoted
+  lanes_list alive;     // blocks where it is live
+  LLVMValueRef *phis;   // [phi_count], NULL for removed ones
   uint32_t phi_count;
   uint32_t phi_capacity;
 } promotion;
@@ -190,7 +191,7 @@ static LLVMValueRef value_behind(promotion *p, uint32_t block) {
   if (state->out) {
     return without_loads(p, state->out);
   }
-  // Up to where it is known, then back down.
+  // Walks up to where the value is known, then back down.
   uint32_t top = block;
   while (!p->states[top].in) {
     const uint32_t above = p->states[top].predecessors.items[0];
@@ -202,7 +203,7 @@ static LLVMValueRef value_behind(promotion *p, uint32_t block) {
   LLVMValueRef value = p->states[top].in;
   if (!value) {
     const uint32_t above = p->states[top].predecessors.items[0];
-    // A ring that nothing leads into never runs.
+    // A cycle that nothing enters never runs.
     value = p->states[above].out ? without_loads(p, p->states[above].out)
                                  : LLVMGetUndef(type_at_hand(p));
     p->states[top].in = value;
@@ -222,7 +223,7 @@ static LLVMValueRef value_before(promotion *p, uint32_t block) {
   return state->in;
 }
 
-// What is stored may have been loaded from the same memory.
+// A stored value may have been loaded from the same memory.
 static LLVMValueRef without_loads(promotion *p, LLVMValueRef value) {
   while (LLVMIsALoadInst(value) &&
          LLVMGetOperand(value, 0) == p->e->memories[p->memory]) {
@@ -257,7 +258,7 @@ static void take_out_accesses(promotion *p) {
   }
 }
 
-// The one value of a phi, or NULL.
+// Returns the only value of a phi, or NULL.
 static LLVMValueRef only_value(LLVMValueRef phi) {
   LLVMValueRef only = NULL;
   for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {

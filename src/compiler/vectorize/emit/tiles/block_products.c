@@ -36,7 +36,8 @@ typedef struct product_loop {
   LLVMTypeRef block_type;
   const lanes_products *products;
   bool is_of_pairs;
-  LLVMValueRef half;                          // i64, 0 or 1: which four steps
+  LLVMValueRef half;                          // i64, 0 or 1: which four of the
+                                              // eight steps
   LLVMValueRef sums[LANES_MOST_PRODUCTS][4];  // by block
 } product_loop;
 
@@ -64,7 +65,7 @@ static LLVMValueRef load_at(lanes_emitter *e, LLVMTypeRef type,
   return load;
 }
 
-// A row of b's block, or one of pairs, in all rows of a block.
+// Returns a row of b's block, or of pairs, repeated in all rows of a block.
 static LLVMValueRef repeated_row(lanes_emitter *e, const product_loop *loop,
                                  uint32_t product, uint32_t column,
                                  uint32_t row) {
@@ -83,7 +84,7 @@ static LLVMValueRef repeated_row(lanes_emitter *e, const product_loop *loop,
   return lanes_shuffle(e, quad, NULL, items, BLOCK);
 }
 
-// Each row's element in a column, over its row.
+// Returns each row's element of a column, repeated over its row.
 static LLVMValueRef repeated_column(lanes_emitter *e, LLVMValueRef block,
                                     int column) {
   int items[BLOCK];
@@ -93,7 +94,8 @@ static LLVMValueRef repeated_column(lanes_emitter *e, LLVMValueRef block,
   return lanes_shuffle(e, block, NULL, items, BLOCK);
 }
 
-// Each row's pair in one of the half's two columns, over its row.
+// Returns each row's pair of one of the half's two columns, repeated over its
+// row.
 static LLVMValueRef repeated_pair(lanes_emitter *e, const product_loop *loop,
                                   LLVMValueRef block, uint32_t k) {
   LLVMValueRef half =
@@ -149,7 +151,7 @@ static void emit_step(lanes_emitter *e, product_loop *loop,
   }
 }
 
-// A row of four pairs is both halves', a row of four floats one's.
+// A row of four pairs serves both halves; a row of four floats serves one.
 static void emit_half(lanes_emitter *e, product_loop *loop) {
   const uint32_t halves = loop->is_of_pairs ? 1 : 2;
   LLVMValueRef left[2];
@@ -163,7 +165,7 @@ static void emit_half(lanes_emitter *e, product_loop *loop) {
   }
 }
 
-// The sums that a product adds to, by block.
+// Loads the accumulators of a product, block by block.
 static void read_sums(lanes_emitter *e, const product_loop *loop, uint32_t p,
                       LLVMValueRef *out_blocks) {
   LLVMValueRef home = loop->products->sums[p];

@@ -10,10 +10,10 @@
 #include "compiler/vectorize/emit/tiles/tiles.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// True if a product is made of pairs of bfloats (block_products.c).
+// True if a product multiplies pairs of bfloats (block_products.c).
 bool lanes_is_of_pairs(const lanes_emitter *e, LLVMValueRef product);
-// Emits products in registers of 512 bits; of bfloats by
-// pairs, if both sides lie so.
+// Emits products in 512-bit registers; of pairs of bfloats, if both sides are
+// stored so.
 void lanes_emit_block_products(lanes_emitter *e,
                                const lanes_products *products);
 

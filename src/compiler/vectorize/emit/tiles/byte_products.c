@@ -16,7 +16,7 @@
 
 enum { BYTE_BITS = 8, HALF_BITS = 16, WORD_BITS = 32 };
 
-// count numbers of some bits.
+// Returns a vector type of count integers of so many bits.
 static LLVMTypeRef numbers(const lanes_emitter *e, unsigned bits,
                            uint32_t count) {
   return LLVMVectorType(LLVMIntTypeInContext(e->context, bits), count);
@@ -29,7 +29,7 @@ static LLVMValueRef splat(lanes_emitter *e, LLVMTypeRef vector,
                         LLVMGetVectorSize(vector));
 }
 
-// A byte of each number, the lowest first, with or without its sign.
+// Returns a byte of each number, the lowest first, signed or not.
 static LLVMValueRef byte_of(lanes_emitter *e, LLVMValueRef values,
                             unsigned byte, bool is_signed) {
   LLVMTypeRef type = LLVMTypeOf(values);
@@ -41,7 +41,8 @@ static LLVMValueRef byte_of(lanes_emitter *e, LLVMValueRef values,
                    : LLVMBuildLShr(e->builder, high, down, "");
 }
 
-// The instruction for as many words; NULL if the machine has none.
+// Returns the name of the instruction for that many words; NULL if the machine
+// has none.
 static const char *dot_instruction(const lanes_emitter *e, uint32_t words) {
   if (!e->machine.sums_bytes) {
     return NULL;
@@ -59,7 +60,8 @@ static const char *pair_instruction(const lanes_emitter *e, uint32_t words) {
                                       : NULL;
 }
 
-// Sums of two products of each word: of its even bytes, or its odd ones.
+// Returns the sums of two products in each word: of its even bytes, or of its
+// odd ones.
 static LLVMValueRef pairs(lanes_emitter *e, const char *instruction,
                           LLVMValueRef bytes, LLVMValueRef signed_bytes,
                           unsigned odd) {

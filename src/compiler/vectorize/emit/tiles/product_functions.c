@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// product_functions.c: functions for products of tiles. A kernel of dozens of
-// products, for the middle of a matrix and for its edges, compiles several
-// times as long as one of their code, and needs no more of it: a product is
-// some hundred multiplications, its sides and its sums are in memory.
+// product_functions.c: out-of-line functions for products of tiles. A kernel
+// with dozens of products, for the middle of a matrix and its edges, would
+// compile several times as long with inline code, and would be no faster: a
+// product is some hundred multiplications on memory.
 #include "compiler/vectorize/emit/tiles/product_functions.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ enum {
   MOST_PARAMETERS = 2 + 3 * LANES_MOST_PRODUCTS,
 };
 
-// What such a function is given, in this order.
+// The arguments of such a function, in order.
 typedef struct arguments {
   LLVMValueRef values[MOST_PARAMETERS];  // [count]
   LLVMTypeRef types[MOST_PARAMETERS];
@@ -59,7 +59,7 @@ static void take_side(LLVMValueRef function, unsigned *next,
   }
 }
 
-// The same products of what a function is given.
+// Returns the products with a function's parameters as operands.
 static lanes_products given(const lanes_products *products,
                             LLVMValueRef function) {
   lanes_products own = *products;
@@ -81,7 +81,7 @@ static char letter_of(const lanes_tile_home *home) {
   return home->first_row ? 's' : orders[home->order];
 }
 
-// Functions differ by what they multiply, and by how the sides lie.
+// Names a function after what it multiplies and how the sides are stored.
 static void name_of(const lanes_products *products, char name[NAME_BYTES]) {
   char rights[LANES_MOST_PRODUCTS + 1] = "";
   for (uint32_t i = 0; i < products->count; i++) {

@@ -8,8 +8,8 @@
 #include "compiler/vectorize/emit/tiles/tiles.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Calls a function for products whose sums have places.
-// Returns false if they are better emitted here.
+// Calls a function for products whose accumulators are in memory. False if they
+// are better emitted inline.
 bool lanes_call_products(lanes_emitter *e, const lanes_products *products);
 
 #endif

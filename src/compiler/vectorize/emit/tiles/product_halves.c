@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// product_halves.c: the loop over both halves of a product's sum.
+// product_halves.c: the loop over both halves of a product's eight steps.
 #include "compiler/vectorize/emit/tiles/product_halves.h"
 
 #include "compiler/ir/llvm/types.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// product_halves.h: the loop over both halves of a product's sum.
+// product_halves.h: the loop over both halves of a product's eight steps.
 #ifndef MTLC_PRODUCT_HALVES_H
 #define MTLC_PRODUCT_HALVES_H
 
@@ -9,7 +9,7 @@
 #include "compiler/vectorize/emit/tiles/tiles.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// The loop over both halves of a product's sum.
+// The loop over both halves of a product's eight steps.
 typedef struct lanes_halves {
   LLVMBasicBlockRef before;
   LLVMBasicBlockRef body;
@@ -18,11 +18,11 @@ typedef struct lanes_halves {
   uint32_t count;
 } lanes_halves;
 
-// Begins it; count values become what each turn begins with.
+// Begins the loop; count values become its phis.
 lanes_halves lanes_begin_halves(lanes_emitter *e, LLVMValueRef *values,
                                 uint32_t count);
 
-// Ends it: values are what a turn leaves.
+// Ends the loop; values go to the next iteration.
 void lanes_end_halves(lanes_emitter *e, lanes_halves *halves,
                       LLVMValueRef *values);
 

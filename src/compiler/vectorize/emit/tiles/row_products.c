@@ -24,22 +24,22 @@ enum {
   SIDE = LANES_TILE_SIDE,
   QUAD = LANES_TILE_QUAD,
   BLOCK = LANES_TILE_BLOCK,
-  TOGETHER = 2,  // products
+  TOGETHER = 2,  // products emitted at once
 };
 
-// Rows of the sums of some products that are made in registers.
+// Rows of accumulators of some products, which are in registers at once.
 typedef struct row_products {
   LLVMTypeRef row_type;
   const lanes_products *all;
-  uint32_t first;  // of them
+  uint32_t first;  // the first of the rows
   uint32_t count;
   uint32_t first_row;
   uint32_t row_count;
   LLVMValueRef sums[TOGETHER * SIDE];  // by product
 } row_products;
 
-// The address of an element of a tile in memory: its column is one of four, in
-// a half.
+// Returns the address of an element of a tile: its column is one of four in a
+// half.
 static LLVMValueRef element_at(lanes_emitter *e, const lanes_tile_home *home,
                                LLVMValueRef half, uint32_t row,
                                uint32_t column) {
@@ -76,7 +76,7 @@ static LLVMValueRef load_element(lanes_emitter *e, const row_products *part,
   return lanes_splat_to(e, e->builder, element, SIDE);
 }
 
-// A row of b, one of four in a half.
+// Loads a row of b, one of four in a half.
 static LLVMValueRef load_row(lanes_emitter *e, const row_products *part,
                              uint32_t product, LLVMValueRef half,
                              uint32_t row) {
@@ -163,7 +163,8 @@ static void emit_part(lanes_emitter *e, row_products *part) {
   }
 }
 
-// Sums that are made a few rows at a time are those that have places.
+// True if accumulators are in memory: those can be updated a few rows at a
+// time.
 static bool can_part(const lanes_emitter *e, const lanes_products *products,
                      uint32_t i) {
   return i < products->count && !e->has_one_sum && products->sums[i];

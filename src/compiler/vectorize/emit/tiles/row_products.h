@@ -6,7 +6,7 @@
 #include "compiler/vectorize/emit/tiles/tiles.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Emits products in registers of 256 bits.
+// Emits products in 256-bit registers.
 void lanes_emit_row_products(lanes_emitter *e, const lanes_products *products);
 
 #endif

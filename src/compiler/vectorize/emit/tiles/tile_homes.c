@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tile_homes.c: the memory that tiles to multiply and their sums are in. A
-// product wants a side's elements by index, or several times at once, for which
-// a load is enough.
+// tile_homes.c: the memory of tiles that are multiplied and of accumulators. A
+// product reads a side's elements by index, or repeated, for which a load from
+// memory is enough.
 #include "compiler/vectorize/emit/tiles/tile_homes.h"
 
 #include <stddef.h>
@@ -32,8 +32,8 @@ static bool is_widening(LLVMValueRef instruction) {
          mtlc_starts_with(lanes_callee_name(instruction), "mettle.tile.widen.");
 }
 
-// Returns the last product of a side's block that it is a side of, if it is for
-// products of its block alone, else NULL.
+// Returns the last product of a block that a tile is a side of, if only that
+// block's products use it; else NULL.
 static LLVMValueRef last_product(const lanes_emitter *e, LLVMValueRef side,
                                  lanes_tile_use *use_of) {
   LLVMBasicBlockRef block = LLVMGetInstructionParent(side);
@@ -61,8 +61,8 @@ static LLVMValueRef last_product(const lanes_emitter *e, LLVMValueRef side,
   return NULL;
 }
 
-// Calls that write to no memory that tiles are in: when a simdgroup's threads
-// wait for each other, all have done the same.
+// True for calls that write to no memory of tiles. At a barrier within a
+// simdgroup all its threads have done the same.
 static bool is_harmless_call(LLVMValueRef i) {
   const char *name = mtlc_is_opcode(i, LLVMCall) ? lanes_callee_name(i) : "";
   return (mtlc_starts_with(name, "mettle.tile.") &&
@@ -70,7 +70,7 @@ static bool is_harmless_call(LLVMValueRef i) {
          (name[0] && lanes_callee_of(i) == LANES_CALLEE_SIMDGROUP_BARRIER);
 }
 
-// True if nothing writes to memory between a load and a product.
+// True if nothing writes memory between a load and a product.
 static bool stays_between(LLVMValueRef load, LLVMValueRef product) {
   for (LLVMValueRef i = load; i != product; i = LLVMGetNextInstruction(i)) {
     if (lanes_may_write(i) && !is_harmless_call(i)) {
@@ -115,7 +115,7 @@ static LLVMValueRef new_memory(lanes_emitter *e) {
   return memory;
 }
 
-// Orders, a bit each.
+// The orders of elements, a bit each.
 enum {
   OF_FLOATS = 1 << LANES_BY_BLOCKS | 1 << LANES_BY_ROWS | 1 << LANES_BY_COLUMNS,
   ANY = -1,
@@ -203,7 +203,7 @@ lanes_tile_home lanes_right_home(lanes_emitter *e, LLVMValueRef operand) {
   return *home;
 }
 
-// A row's pairs, each turned around; or those of a row and the next.
+// Returns a row's pairs, swapped; or those of a row and the next.
 static LLVMValueRef pairs_of(lanes_emitter *e, LLVMValueRef row,
                              LLVMValueRef next) {
   int items[2 * SIDE];
@@ -213,7 +213,7 @@ static LLVMValueRef pairs_of(lanes_emitter *e, LLVMValueRef row,
   return lanes_shuffle(e, row, next, items, next ? 2 * SIDE : SIDE);
 }
 
-// In 64 bytes at once: they are loaded so.
+// Stores 64 bytes at once, as they are loaded.
 void lanes_store_pairs(lanes_emitter *e, LLVMValueRef memory,
                        LLVMValueRef *rows, lanes_tile_order order) {
   for (uint32_t h = 0; h < 2; h++) {
@@ -232,7 +232,7 @@ void lanes_store_pairs(lanes_emitter *e, LLVMValueRef memory,
   }
 }
 
-// The bfloats that floats were made of.
+// Returns the bfloats that floats were widened from.
 static LLVMValueRef upper_halves(lanes_emitter *e, LLVMValueRef floats) {
   const uint32_t count = LANES_TILE_ELEMENTS;
   LLVMValueRef shift =

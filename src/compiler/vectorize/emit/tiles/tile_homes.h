@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tile_homes.h: the memory that tiles to multiply and their sums are in.
+// tile_homes.h: the memory of tiles that are multiplied and of accumulators.
 #ifndef MTLC_TILE_HOMES_H
 #define MTLC_TILE_HOMES_H
 
@@ -8,34 +8,35 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Returns where a tile to multiply is in memory; a right side by
-// rows, where products go by rows.
+// Returns where a tile to multiply is in memory; a right side by rows, on
+// machines that multiply by rows.
 lanes_tile_home lanes_left_home(lanes_emitter *e, LLVMValueRef operand);
 lanes_tile_home lanes_right_home(lanes_emitter *e, LLVMValueRef operand);
-// A side of a product of pairs: what widens bfloats.
+// Returns the same for a product of bfloat pairs; `side` widens bfloats.
 lanes_tile_home lanes_pairs_home(lanes_emitter *e, LLVMValueRef widening,
                                  lanes_tile_order order);
 // Stores a tile's rows, <8 x i16> each, as pairs.
 void lanes_store_pairs(lanes_emitter *e, LLVMValueRef memory,
                        LLVMValueRef *rows, lanes_tile_order order);
 
-// What a load of a tile is for, if that is products of its block alone.
+// What a load of a tile is used for, if only products of its block use it.
 typedef struct lanes_tile_use {
-  LLVMValueRef side;  // the load, or what widens it; NULL for none or others
+  LLVMValueRef side;  // the load, or what widens it; NULL if there are other
+                      // uses
   bool is_left;
   bool is_right;
-  bool is_in_pairs;  // in all products
-  bool stays;  // nothing is written from the load to the last product
+  bool is_in_pairs;  // all its products use pairs
+  bool stays;  // nothing writes memory from the load to the last product
 } lanes_tile_use;
 lanes_tile_use lanes_use_of_tile(const lanes_emitter *e, LLVMValueRef load);
-// Returns the memory, 64 floats, for a side that is brought there in an order.
+// Returns memory of 64 floats for a side that is stored in an order.
 LLVMValueRef lanes_new_home(lanes_emitter *e, LLVMValueRef side,
                             lanes_tile_order order);
-// Lets a side stay where it is, its first row at that address, i64 bytes from
-// one to the next.
+// Lets a side stay where it is: its first row's address, and i64 bytes to the
+// next row.
 void lanes_stay_home(lanes_emitter *e, LLVMValueRef side,
                      LLVMValueRef first_row, LLVMValueRef row_bytes);
-// True if a side is there.
+// True if a side has memory.
 bool lanes_has_home(lanes_emitter *e, LLVMValueRef side);
 
 #endif

@@ -21,7 +21,7 @@ static LLVMValueRef next_phi(LLVMValueRef i) {
   return i && LLVMIsAPHINode(i) ? i : NULL;
 }
 
-// Returns the tile that a pair was, or NULL.
+// Returns the tile that a pair was taken from, or NULL.
 static LLVMValueRef tile_before(const phi_finder *f, LLVMValueRef pair) {
   LLVMValueRef tile = LLVMIsABitCastInst(pair) ? LLVMGetOperand(pair, 0) : NULL;
   return tile && LLVMTypeOf(tile) == f->types.i64 &&
@@ -34,8 +34,8 @@ static bool becomes_tile(const phi_finder *f, LLVMValueRef user) {
   return LLVMIsABitCastInst(user) && LLVMTypeOf(user) == f->types.i64;
 }
 
-// True if a phi of pairs is a sum so far, one that comes in as a tile and
-// goes out as one, or the end of a loop's.
+// True if a phi of pairs is an accumulator: it comes in as a tile and goes out
+// as one, or is a loop's result.
 static bool is_sum(const phi_finder *f, LLVMValueRef phi) {
   bool comes = false;
   bool goes = true;
@@ -50,7 +50,7 @@ static bool is_sum(const phi_finder *f, LLVMValueRef phi) {
   return comes && goes;
 }
 
-// What comes in, as a tile.
+// Returns the incoming value as a tile.
 static LLVMValueRef incoming_tile(phi_finder *f, LLVMValueRef phi, unsigned k) {
   LLVMValueRef value = LLVMGetIncomingValue(phi, k);
   LLVMValueRef tile = tile_before(f, value);
@@ -62,9 +62,9 @@ static LLVMValueRef incoming_tile(phi_finder *f, LLVMValueRef phi, unsigned k) {
   return LLVMBuildBitCast(f->builder, value, f->types.i64, "");
 }
 
-// A tile taken apart where that is wanted, behind the last call before user:
-// where the tile comes from, each turn of a loop would do it, and across a
-// barrier it would have to be kept.
+// Returns a tile as a pair, made after the last call before its user. Made
+// where the tile is, it would be computed in each iteration, or kept across a
+// barrier.
 static LLVMValueRef pair_before(phi_finder *f, LLVMValueRef tile,
                                 LLVMValueRef user) {
   LLVMValueRef first = user;
@@ -121,7 +121,7 @@ static bool are_same(LLVMValueRef a, LLVMValueRef b) {
   return same;
 }
 
-// Pairs that were one tile's under two names: two phis would be two sums.
+// Joins two phis of the same tile's pairs: they would be two accumulators.
 static LLVMValueRef only_one(LLVMValueRef tile) {
   LLVMBasicBlockRef block = LLVMGetInstructionParent(tile);
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next_phi(i)) {
@@ -167,7 +167,7 @@ bool lanes_carry_tiles(LLVMContextRef context, LLVMValueRef function) {
                   .builder = LLVMCreateBuilderInContext(context)};
   f.pair = LLVMVectorType(f.types.f32, 2);
   bool any = false;
-  // An outer loop's phi goes into the inner one's.
+  // An outer loop's phi is an incoming value of the inner one's.
   for (bool changed = true; changed; any |= changed) {
     changed = false;
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;

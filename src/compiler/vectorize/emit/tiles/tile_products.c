@@ -21,7 +21,7 @@
 #include "compiler/vectorize/emit/values/sum_memory.h"
 #include "compiler/vectorize/emit/values/values.h"
 
-enum { LIFT_DEPTH = 6 };  // two words, extended, shifted, joined
+enum { LIFT_DEPTH = 6 };  // two words, extended, shifted and joined
 
 static bool shares_left(LLVMValueRef product, LLVMValueRef other) {
   return lanes_is_product(other) &&
@@ -30,7 +30,7 @@ static bool shares_left(LLVMValueRef product, LLVMValueRef other) {
 
 // --- Together ----------------------------------------------------------------
 
-// True if an operand is there before an instruction of the same block.
+// True if an operand is available before an instruction of its block.
 static bool is_there_before(LLVMValueRef operand, LLVMValueRef instruction) {
   if (!LLVMIsAInstruction(operand) ||
       LLVMGetInstructionParent(operand) !=
@@ -60,7 +60,7 @@ static bool is_tile_load(LLVMValueRef instruction) {
          mtlc_starts_with(name, "mettle.tile.spread.");
 }
 
-// What only puts a tile's bits or its address together.
+// True for operations that only assemble a tile's bits or its address.
 static bool only_computes(LLVMValueRef value) {
   switch (LLVMGetInstructionOpcode(value)) {
     case LLVMBitCast:
@@ -80,7 +80,7 @@ static bool only_computes(LLVMValueRef value) {
   }
 }
 
-// True if a tile is the same if it is loaded before an instruction.
+// True if a load of a tile would read the same before an instruction.
 static bool loads_same(LLVMValueRef load, LLVMValueRef instruction) {
   for (LLVMValueRef i = instruction; i != load; i = LLVMGetNextInstruction(i)) {
     if (lanes_may_write(i) && !lanes_is_product(i) && !is_tile_load(i) &&
@@ -91,7 +91,7 @@ static bool loads_same(LLVMValueRef load, LLVMValueRef instruction) {
   return true;
 }
 
-// True if an operand is there before an instruction, or can be made there.
+// True if an operand is available before an instruction or can be moved there.
 static bool can_lift(LLVMValueRef operand, LLVMValueRef instruction,
                      uint32_t depth) {
   if (is_there_before(operand, instruction)) {
@@ -120,8 +120,8 @@ static void lift(LLVMBuilderRef builder, LLVMValueRef operand,
   LLVMInsertIntoBuilder(builder, operand);
 }
 
-// Moves what can be to behind leader, and what it needs, loads of right sides
-// as well, before it; returns the last of those together.
+// Moves what can follow the leading product to after it, and its operands,
+// loads of right sides among them, to before it; returns the last of the group.
 static LLVMValueRef gather_behind(LLVMBuilderRef builder, LLVMValueRef leader) {
   LLVMValueRef last = leader;
   LLVMValueRef next = LLVMGetNextInstruction(leader);
@@ -144,8 +144,8 @@ static LLVMValueRef gather_behind(LLVMBuilderRef builder, LLVMValueRef leader) {
   return last;
 }
 
-// Moves conversions to behind what they convert, where they are in no
-// product's way.
+// Moves conversions to right after their operand, where no product is in
+// between.
 static void lift_widenings(LLVMBuilderRef builder, LLVMBasicBlockRef block) {
   LLVMValueRef next = NULL;
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
@@ -230,8 +230,9 @@ static bool uses_result(const lanes_products *batch, LLVMValueRef call) {
   return false;
 }
 
-// With 32 registers of 512 bits, 16 hold the sums of four products; by rows,
-// those of parts of two tiles fill the registers, which share a left side.
+// Returns how many products' accumulators fit in registers: 16 of 32 512-bit
+// registers hold four. By rows, parts of two tiles that share a left side fill
+// them.
 static uint32_t most_products(const lanes_emitter *e) {
   return e->machine.has_masks || lanes_goes_by_rows(e) ? LANES_MOST_PRODUCTS
                                                         : 1;
@@ -248,8 +249,8 @@ static bool goes_with(const lanes_emitter *e, LLVMValueRef product,
          lanes_is_of_pairs(e, product) == lanes_is_of_pairs(e, other);
 }
 
-// The products that are emitted together with a call. A row of neighbours with
-// one left side is cut into batches from its beginning.
+// Returns the products emitted with a call: of adjacent ones with one left
+// side, batches from the beginning.
 static lanes_products batch_of(const lanes_emitter *e, LLVMValueRef call) {
   const uint32_t most = most_products(e);
   LLVMValueRef first = call;
@@ -274,8 +275,8 @@ static lanes_products batch_of(const lanes_emitter *e, LLVMValueRef call) {
 
 // --- The loop ----------------------------------------------------------------
 
-// Where sides and sums are; a sum that begins with something else has that in
-// its place then.
+// Finds the memory of sides and accumulators; stores an accumulator's start
+// value there.
 static void find_memory(lanes_emitter *e, lanes_products *batch) {
   const bool of_pairs = lanes_is_of_pairs(e, batch->calls[0]);
   LLVMValueRef left = LLVMGetOperand(batch->calls[0], 0);
@@ -306,7 +307,7 @@ void lanes_emit_products(lanes_emitter *e, const lanes_products *products) {
 void lanes_emit_product(lanes_emitter *e, LLVMValueRef call) {
   lanes_products batch = batch_of(e, call);
   if (batch.calls[0] != call) {
-    return;  // the first has done it
+    return;  // emitted with an earlier product
   }
   e->product_count += batch.count;
   e->batch_count++;

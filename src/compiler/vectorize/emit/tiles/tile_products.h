@@ -11,11 +11,11 @@
 
 // Emits a product and those that share its left side.
 void lanes_emit_product(lanes_emitter *e, LLVMValueRef call);
-// Emits products whose sides and sums are found.
+// Emits products whose operands' memory is found.
 void lanes_emit_products(lanes_emitter *e, const lanes_products *products);
 // Returns for how many products' sums the machine has registers.
 uint32_t lanes_most_sums(const lanes_emitter *e);
-// Brings products of a block that share their left side together.
+// Moves products of a block that share their left side together.
 void lanes_gather_products(LLVMValueRef function);
 
 #endif

@@ -25,13 +25,13 @@
 
 typedef struct sums_finder {
   lanes_emitter *e;
-  uint32_t *leader;  // [values->count] towards the first value of the set;
-                     // LANES_NONE for what is no sum
+  uint32_t *leader;  // [values->count] union-find: towards the first value of
+                     // the set; LANES_NONE for no accumulator
   bool *is_refused;  // [set_count]
-  uint32_t *place;   // [values->count] of a leader: its number among sets
+  uint32_t *place;   // [values->count] of a leader: the number of its set
   uint32_t set_count;
-  // The number of the value that a set has, by set: LANES_NONE for none yet,
-  // MANY for different ones.
+  // The value that a set has at a node's start and end, by set: LANES_NONE for
+  // none yet, MANY for different ones.
   uint32_t **at_start, **at_end;  // [node_count]
 } sums_finder;
 
@@ -65,7 +65,7 @@ static bool is_phi_of_tiles(const sums_finder *f, LLVMValueRef value) {
          number_of(f, value) != LANES_NONE;
 }
 
-// Unites the sets of two values; a phi in no set is added.
+// Unites the sets of two values; a phi without a set is added.
 static bool join(sums_finder *f, uint32_t number, LLVMValueRef value) {
   const uint32_t other = number_of(f, value);
   if (other == LANES_NONE) {
@@ -95,7 +95,7 @@ static bool join_operands(sums_finder *f, uint32_t number) {
   return changed;
 }
 
-// A phi of a sum is one, too.
+// Adds phis of accumulators.
 static bool join_users(sums_finder *f, uint32_t number) {
   bool changed = false;
   for (LLVMUseRef use = LLVMGetFirstUse(f->e->values->items[number]); use;

@@ -28,11 +28,11 @@
 
 typedef enum element_kind { PLAIN, HALF, BFLOAT } element_kind;
 
-// A thread's two elements as they were loaded: by two loads, or by one of both.
+// A thread's two elements of a tile, loaded by two loads or by one.
 typedef struct tile_pair {
-  LLVMValueRef value;      // of both, an integer
-  LLVMValueRef loads[2];   // the second may be NULL
-  element_kind kind;       // what the loaded elements were widened from
+  LLVMValueRef value;      // both elements, as an integer
+  LLVMValueRef loads[2];   // the second is NULL if one load has both
+  element_kind kind;       // the type before widening
   uint32_t element_bytes;  // in memory
 } tile_pair;
 
@@ -73,8 +73,7 @@ static LLVMValueRef shifted(LLVMValueRef value, uint64_t bits) {
   return LLVMGetOperand(value, 0);
 }
 
-// Notes one of the elements, if it is one: of bits, loaded as that or half of
-// it.
+// Takes one element: bits that were loaded as such, or as half of a load.
 static bool take_element(tile_pair *pair, int which, LLVMValueRef value,
                          uint32_t bits) {
   value = without_cast(value);
@@ -103,7 +102,7 @@ static LLVMValueRef extended(LLVMValueRef value) {
   return mtlc_is_opcode(value, LLVMZExt) ? LLVMGetOperand(value, 0) : NULL;
 }
 
-// A number of some bits, extended and shifted; NULL for others.
+// Returns a narrower number that was extended and shifted; else NULL.
 static LLVMValueRef raised(LLVMValueRef value, uint64_t by, uint32_t bits) {
   value = by ? shifted(value, by) : value;
   value = value ? extended(value) : NULL;
@@ -125,7 +124,7 @@ static bool take_joined(tile_pair *pair, LLVMValueRef value, uint64_t by,
   return false;
 }
 
-// Two bfloats as floats at once.
+// Takes two bfloats that were widened to floats at once.
 static bool take_bfloats(tile_pair *pair, LLVMValueRef value) {
   const bool are_two = take_joined(pair, value, 16, 32, 16);
   pair->kind = are_two ? BFLOAT : pair->kind;
@@ -195,7 +194,8 @@ static bool is_behind(LLVMValueRef load, LLVMValueRef other) {
   return false;
 }
 
-// True if all threads that there are load both from the same memory.
+// True if all threads that run load both elements from the same state of
+// memory.
 static bool is_loaded_together(const tile_finder *f, const tile_pair *pair) {
   const lanes_values *values = f->patterns.values;
   LLVMValueRef a = pair->loads[0], b = pair->loads[1];
@@ -207,7 +207,7 @@ static bool is_loaded_together(const tile_finder *f, const tile_pair *pair) {
                  (is_behind(a, b) || is_behind(b, a))));
 }
 
-// Sets how far the second element is behind the first.
+// Finds how far the second element is after the first.
 static bool find_distance(const tile_finder *f, const tile_pair *pair,
                           int64_t *out_bytes) {
   *out_bytes = pair->element_bytes;
@@ -222,8 +222,8 @@ static bool find_distance(const tile_finder *f, const tile_pair *pair,
          !lanes_affine_may_wrap(f->patterns.values, &a, &b);
 }
 
-// True if bits of a thread's row add row bytes, of its column column
-// bytes, the second element column bytes as well.
+// True if the bits of a thread's row each add row bytes, those of its column
+// each column bytes, and the second element column bytes as well.
 static bool is_layout(const lanes_pattern *bits, int64_t second, int64_t row,
                       int64_t column) {
   const int64_t each[LANES_BITS] = {2 * column, row, 2 * row, 4 * column,
@@ -231,7 +231,7 @@ static bool is_layout(const lanes_pattern *bits, int64_t second, int64_t row,
   return second == column && memcmp(each, bits->by_bit, sizeof each) == 0;
 }
 
-// Sets a row's length in elements and whether rows are columns.
+// Finds the length of a row in elements, and whether rows are columns.
 static bool find_layout(tile_finder *f, const tile_pair *pair,
                         int64_t *out_elements_per_row, bool *out_transposed) {
   int64_t second = 0;
@@ -306,7 +306,7 @@ static bool load_as_tile(tile_finder *f, LLVMValueRef value) {
   return true;
 }
 
-// How many operands of a call are tiles to multiply.
+// Returns how many operands of a call are tiles to multiply.
 static unsigned factor_count(LLVMValueRef call) {
   if (!mtlc_is_opcode(call, LLVMCall)) {
     return 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// recognise_tile_loads.h: tiles whose elements the threads load one by one.
+// recognise_tile_loads.h: recognises tiles whose elements the threads load one
+// by one.
 #ifndef MTLC_RECOGNISE_TILE_LOADS_H
 #define MTLC_RECOGNISE_TILE_LOADS_H
 
@@ -9,8 +10,8 @@
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/vectorize/analysis/graph.h"
 
-// Makes loads of what is multiplied loads of tiles. Returns
-// whether there were any; the loads stay, unused.
+// Replaces such loads, where they are multiplied, by loads of tiles. True if
+// there were any; the old loads stay, unused.
 bool lanes_recognise_tile_loads(mtlc_kernel *kernel, const lanes_graph *graph,
                                uint8_t lanes, const mtli_group_class *class);
 

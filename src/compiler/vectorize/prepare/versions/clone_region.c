@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// clone_region.c: copies parts of the thread function: other forms of them, for
-// simdgroups of which something holds.
+// clone_region.c: clones regions of the thread function, as versions for
+// simdgroups for which some condition holds.
 #include "compiler/vectorize/prepare/versions/clone_region.h"
 
 #include <stddef.h>
@@ -37,7 +37,7 @@ bool lanes_clone_has(const lanes_clone *p, LLVMBasicBlockRef block) {
   return node != LANES_NONE && lanes_set_has(p->nodes, node);
 }
 
-// True if what an instruction computes leaves only through phis.
+// True if an instruction's result leaves the region only through phis.
 static bool leaves_by_phis(const lanes_clone *p, LLVMValueRef i) {
   for (LLVMUseRef use = LLVMGetFirstUse(i); use; use = LLVMGetNextUse(use)) {
     LLVMValueRef user = LLVMGetUser(use);
@@ -65,7 +65,8 @@ static bool may_be_copied(LLVMValueRef i) {
     return true;
   }
   switch (lanes_callee_of(i)) {
-    case LANES_CALLEE_THREADGROUP_BARRIER:  // waits are counted
+    case LANES_CALLEE_THREADGROUP_BARRIER:  // barriers are numbered, so they
+                                            // cannot be cloned
     case LANES_CALLEE_TILE:
     case LANES_CALLEE_UNKNOWN: return false;
     default: return true;
@@ -112,7 +113,7 @@ LLVMBasicBlockRef lanes_clone_new_block(const lanes_clone *p,
   return LLVMInsertBasicBlockInContext(p->kernel->context, before, "");
 }
 
-// Copies of blocks and instructions that still name the originals.
+// Copies blocks and instructions, with operands that still name the originals.
 static void copy_instructions(lanes_clone *p, LLVMBasicBlockRef before) {
   for (uint32_t n = p->first; n <= p->last; n++) {
     LLVMBasicBlockRef block =
@@ -137,8 +138,8 @@ static void copy_instructions(lanes_clone *p, LLVMBasicBlockRef before) {
   }
 }
 
-// A copied phi has the ways that lead within the part, and where the part is
-// entered, for the way from a block the one from what stands for it.
+// Gives a copied phi the edges within the region, and at the region's entry
+// those from its predecessors' replacements.
 static void link_phi(const lanes_clone *p, LLVMValueRef phi,
                      LLVMBasicBlockRef from, LLVMBasicBlockRef as) {
   LLVMValueRef copy = lanes_clone_copy_of(p, phi);
@@ -171,8 +172,8 @@ static void link_instruction(const lanes_clone *p, LLVMValueRef i) {
   }
 }
 
-// Gives the phis of a block outside, to which a block of the part leads, a way
-// from a block that hands on what the copy computed.
+// Adds to the phis of a block after the region an edge from a block that passes
+// on the clone's results.
 void lanes_clone_add_path(const lanes_clone *p, LLVMBasicBlockRef to,
                         LLVMBasicBlockRef from, LLVMBasicBlockRef as) {
   for (LLVMValueRef phi = LLVMGetFirstInstruction(to); LLVMIsAPHINode(phi);
@@ -188,7 +189,8 @@ void lanes_clone_add_path(const lanes_clone *p, LLVMBasicBlockRef to,
   }
 }
 
-// Copies the part; from is where control comes to it, as where to its copy.
+// Clones the region. Control comes to it from `from`, and to the clone from
+// `to`.
 void lanes_clone_copy(lanes_clone *p, LLVMBasicBlockRef from,
                      LLVMBasicBlockRef as) {
   const uint32_t blocks = p->last - p->first + 1;
@@ -209,8 +211,8 @@ void lanes_clone_copy(lanes_clone *p, LLVMBasicBlockRef from,
   }
 }
 
-// Puts a block in front of another: all that this has but its end, and what
-// leads to it.
+// Splits a block off in front of another: it takes all its instructions but the
+// last, and its predecessors.
 LLVMBasicBlockRef lanes_clone_put_head(const lanes_clone *p,
                                       LLVMBasicBlockRef block) {
   LLVMBasicBlockRef head = lanes_clone_new_block(p, block);
@@ -235,8 +237,8 @@ LLVMBasicBlockRef lanes_clone_put_head(const lanes_clone *p,
   return head;
 }
 
-// Whether there are all threads, and for all a condition, or its opposite,
-// holds.
+// Returns whether all threads exist and a condition, or its opposite, holds for
+// all.
 LLVMValueRef lanes_clone_check(const lanes_clone *p, LLVMValueRef condition,
                             bool holds) {
   LLVMTypeRef type = LLVMTypeOf(condition);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// group_difference.c: how a number differs between threadgroups that are merged
-// (merge_groups.c), and what arithmetic makes of that.
+// group_difference.c: how a number differs between merged threadgroups
+// (merge_groups.c), and what arithmetic does to that.
 #include "compiler/vectorize/prepare/versions/group_difference.h"
 
 #include "compiler/vectorize/base/constants.h"
@@ -59,7 +59,8 @@ lanes_difference lanes_difference_rest_of(lanes_difference a, uint32_t count,
              : lanes_difference_own();
 }
 
-// Bits side by side of a number, which stay where they are.
+// Returns the difference of a number of which a mask keeps adjacent bits in
+// place.
 lanes_difference lanes_difference_masked(lanes_difference a, uint32_t count,
                                          uint64_t mask) {
   const uint64_t unit = mask & -mask;
@@ -70,7 +71,7 @@ lanes_difference lanes_difference_masked(lanes_difference a, uint32_t count,
       !lanes_is_power_of_two(mask / unit + 1)) {
     return lanes_difference_own();
   }
-  // As unit * (a / unit % rest): the bits above are of no consequence.
+  // The number is unit * (a / unit % rest): the bits above do not matter.
   const lanes_difference whole = {.kind = a.kind, .step = a.step};
   const lanes_difference high = lanes_difference_divided(whole, count, unit);
   return lanes_difference_times(

@@ -7,28 +7,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// count below is how many threadgroups there are.
+// In these, count is how many threadgroups are merged.
 typedef enum lanes_difference_kind {
-  LANES_ALIKE,    // not at all
-  LANES_ALIGNED,  // `step` from each to the next, from a number in the first
-                  // count-th of a window of count * step
-  LANES_EVEN,     // `step` from each to the next
-  LANES_OWN,      // in any way
+  LANES_ALIKE,    // the same in all
+  LANES_ALIGNED,  // `step` more in each; the first is in the first count-th of
+                  // an aligned window of count * step
+  LANES_EVEN,     // `step` more in each
+  LANES_OWN,      // unrelated
 } lanes_difference_kind;
 
 typedef struct lanes_difference {
   lanes_difference_kind kind;
   uint64_t step;
-  bool wraps;  // an aligned number is known modulo 2 to the number of its bits
+  bool wraps;  // an aligned number is only known modulo a power of two
 } lanes_difference;
 
 lanes_difference lanes_difference_alike(void);
 lanes_difference lanes_difference_own(void);
-// Returns that of a kind, or alike for a step of 0.
+// Returns a difference of that kind; alike for a step of 0.
 lanes_difference lanes_difference_evenly(lanes_difference_kind kind,
                                          uint64_t step, bool wraps);
 
-// Return that of a number after arithmetic with a constant, all unsigned.
+// Return the difference after unsigned arithmetic with a constant.
 lanes_difference lanes_difference_times(lanes_difference a, uint64_t factor,
                                         bool wraps);
 lanes_difference lanes_difference_divided(lanes_difference a, uint32_t count,
@@ -37,7 +37,7 @@ lanes_difference lanes_difference_rest_of(lanes_difference a, uint32_t count,
                                           uint64_t by);
 lanes_difference lanes_difference_masked(lanes_difference a, uint32_t count,
                                          uint64_t mask);
-// Returns that of a + b, or of a - b.
+// Returns the difference of a + b, or of a - b.
 lanes_difference lanes_difference_sum_of(lanes_difference a, lanes_difference b,
                                          bool is_difference);
 

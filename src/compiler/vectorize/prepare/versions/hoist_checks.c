@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// hoist_checks.c: values that a part of the thread function computes, computed once
-// more in front of it.
+// hoist_checks.c: computes values of a region once more before the region, for
+// its versioning check.
 #include "compiler/vectorize/prepare/versions/hoist_checks.h"
 
 #include "compiler/ir/llvm/marks.h"
@@ -14,8 +14,8 @@ static bool is_of_part(const lanes_clone *part, LLVMValueRef value) {
          lanes_clone_has(part, LLVMGetInstructionParent(value));
 }
 
-// True if a load is one of what does not change and lies at a known place
-// of an argument, so that it is there in front of the part as well.
+// True for a load of invariant data at a constant place in an argument: it can
+// be loaded before the region as well.
 static bool is_parameter(const lanes_clone *part, LLVMValueRef load) {
   lanes_affine at;
   lanes_affine_find(part->values, LLVMGetOperand(load, 0), &at);
@@ -78,7 +78,7 @@ lanes_hoisted lanes_hoist_begin(const lanes_clone *part) {
                                sizeof(LLVMValueRef))};
 }
 
-// In front of the code its operands may be what they are not there.
+// Before the region, operands may have values that they never have inside.
 LLVMValueRef lanes_hoist_make(lanes_hoisted *front, LLVMValueRef value) {
   if (!is_of_part(front->part, value)) {
     return value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// hoist_checks.h: values that a part of the thread function computes, computed once
-// more in front of it: what is asked there decides between it and its copy.
+// hoist_checks.h: computes values of a region once more before the region, for
+// its versioning check.
 #ifndef MTLC_HOIST_CHECKS_H
 #define MTLC_HOIST_CHECKS_H
 
@@ -14,16 +14,17 @@
 typedef struct lanes_hoisted {
   const lanes_clone *part;
   lanes_map made;
-  LLVMValueRef *values;  // [instructions of the part]
+  LLVMValueRef *values;  // [instructions of the region]
 } lanes_hoisted;
 
-// True if a value is there in front of the part, or can be computed there
-// by no more than so many steps.
+// True if a value is available before the region, or can be computed there in
+// at most that many steps.
 bool lanes_hoist_can(const lanes_clone *part, LLVMValueRef value,
                      uint32_t depth);
-// Once the part has been surveyed.
+// Call it once the region has been surveyed.
 lanes_hoisted lanes_hoist_begin(const lanes_clone *part);
-// Computes a value at the part's builder, or returns it if it is there.
+// Returns a value that is available at the region's builder, or computes it
+// there.
 LLVMValueRef lanes_hoist_make(lanes_hoisted *front, LLVMValueRef value);
 
 #endif

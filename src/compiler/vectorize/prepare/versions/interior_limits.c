@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// interior_limits.c: what cuts off indices at edges, and what must hold for
-// none to be cut off.
+// interior_limits.c: finds clamps and bounds tests of indices at edges, and
+// conditions under which none of them has an effect.
 #include "compiler/vectorize/prepare/versions/interior_limits.h"
 
 #include <stddef.h>
@@ -28,7 +28,7 @@ static void find_extreme(lanes_index_limit *l, lanes_limit kind,
                              : (kind.is_signed ? LLVMIntSLE : LLVMIntULE);
 }
 
-// True if a value rises along rows of threads, or is another in each.
+// True if a value rises along rows of threads, or varies.
 static bool is_index(const lanes_values *values, LLVMValueRef value) {
   enum { LEAST_ROW = 8 };
   const lanes_shape shape = lanes_shape_of(values, value);
@@ -65,7 +65,7 @@ static bool asks_sign(LLVMIntPredicate predicate, LLVMValueRef bound) {
           LLVMIsNull(bound));
 }
 
-// Small numbers are taken for where an image begins, others for where it ends.
+// A small constant is taken for an image's first index, any other for its end.
 static bool find_comparison(const lanes_values *values, lanes_index_limit *l) {
   LLVMIntPredicate predicate = LLVMGetICmpPredicate(l->value);
   LLVMValueRef index = LLVMGetOperand(l->value, 0);
@@ -138,7 +138,7 @@ LLVMValueRef lanes_uncut(const lanes_interior *s, LLVMValueRef value) {
   return value;
 }
 
-// True if a branch's condition is made of comparisons with bounds alone.
+// True if a branch's condition consists of bounds tests alone.
 static bool is_of_bounds(const lanes_interior *s, LLVMValueRef test,
                          uint32_t depth) {
   if (limit_of(s, test)) {
@@ -199,7 +199,7 @@ bool lanes_has_reason(const lanes_interior *s) {
 
 // --- What must hold ----------------------------------------------------------
 
-// True if an index is a sum with a loop's counter, by which it rises.
+// True if an index is a sum with a loop counter.
 static bool find_counter(const lanes_interior *s, LLVMValueRef index,
                          uint32_t depth, lanes_counter *out_counter) {
   if (!depth || !LLVMIsAInstruction(index) ||
@@ -242,7 +242,7 @@ static lanes_edge_condition condition_of(const lanes_interior *s,
   return c;
 }
 
-// Notes the indices that another condition stands for.
+// Adds indices that another condition covers as well.
 static void stand_for(lanes_edge_condition *c,
                       const lanes_edge_condition *other) {
   c->first = other->smallest < c->smallest ? other->first : c->first;
@@ -250,9 +250,9 @@ static void stand_for(lanes_edge_condition *c,
   c->largest = other->largest > c->largest ? other->largest : c->largest;
 }
 
-// Of indices constants apart the first one's maximum and the last one's minimum
-// tell, if no index between them wraps, which is a condition of its own.
-// Returns false if there are too many.
+// Adds a condition. Of indices that are constants apart, the first's maximum
+// and the last's minimum suffice, if no index between wraps, which is a
+// condition of its own. False if there are too many.
 static bool add_condition(lanes_interior *s, lanes_edge_condition c) {
   for (uint32_t k = 0; k < s->condition_count; k++) {
     lanes_edge_condition *other = &s->conditions[k];
@@ -281,7 +281,7 @@ static bool is_of(const lanes_edge_condition *c,
              lanes_is_signed_predicate(other->predicate);
 }
 
-// True if none in front of a condition is of its kind.
+// True if no earlier condition is of the same kind.
 static bool is_new(const lanes_interior *s, const lanes_edge_condition *c) {
   for (const lanes_edge_condition *other = s->conditions; other != c; other++) {
     if (is_of(other, c)) {
@@ -300,7 +300,7 @@ static LLVMValueRef made(lanes_interior *s, LLVMValueRef value) {
   return lanes_hoist_make(&s->front, value);
 }
 
-// The operand of a sum, or of what is made of it, that a counter is in.
+// Returns which operand of an index depends on a counter.
 static unsigned counted_operand(const lanes_interior *s, LLVMValueRef value) {
   lanes_counter counter;
   return mtlc_is_opcode(value, LLVMAdd) &&
@@ -310,7 +310,7 @@ static unsigned counted_operand(const lanes_interior *s, LLVMValueRef value) {
              : 0;
 }
 
-// As can_be_made, of an index at a counter's first or last value.
+// The same as can_be_made, for an index at a counter's first or last value.
 static bool can_be_counted(const lanes_interior *s, LLVMValueRef index,
                            const lanes_counter *counter, uint32_t depth) {
   if (!counter->phi) {
@@ -330,7 +330,7 @@ static bool can_be_counted(const lanes_interior *s, LLVMValueRef index,
           can_be_made(s, LLVMGetOperand(index, 1 - counted), depth - 1));
 }
 
-// The counter's last value.
+// Returns a counter's last value.
 static LLVMValueRef last_of(lanes_interior *s, const lanes_counter *counter) {
   LLVMValueRef bound = made(s, counter->bound);
   LLVMValueRef one = LLVMConstInt(LLVMTypeOf(bound), 1, false);
@@ -338,7 +338,7 @@ static LLVMValueRef last_of(lanes_interior *s, const lanes_counter *counter) {
                                 : LLVMBuildSub(s->part.builder, bound, one, "");
 }
 
-// An index at one of a counter's values.
+// Emits an index at one of a counter's values.
 static LLVMValueRef made_at(lanes_interior *s, LLVMValueRef index,
                             const lanes_counter *counter, LLVMValueRef value) {
   if (!counter->phi) {
@@ -410,8 +410,8 @@ static LLVMValueRef both(const lanes_interior *s, LLVMValueRef a,
   return a && b ? LLVMBuildAnd(s->part.builder, a, b, "") : a ? a : b;
 }
 
-// True if no index wraps between those of a condition's kind; NULL if
-// there is one alone.
+// Returns whether no index between those of a condition wraps; NULL if there is
+// only one.
 static LLVMValueRef stays_in_order(lanes_interior *s,
                                    const lanes_edge_condition *c) {
   LLVMBuilderRef b = s->part.builder;

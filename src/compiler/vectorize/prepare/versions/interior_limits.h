@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// interior_limits.h: what cuts off indices at edges.
+// interior_limits.h: finds clamps and bounds tests of indices at edges.
 #ifndef MTLC_INTERIOR_LIMITS_H
 #define MTLC_INTERIOR_LIMITS_H
 
@@ -13,39 +13,40 @@
 #include "compiler/vectorize/prepare/versions/version_row.h"
 
 enum {
-  LEAST_ACCESSES = 3,  // at indices that may be cut off
-  LEAST_BRANCHES = 2,  // around what is out of bounds
-  LEAST_BOUND = 16,    // greater ones may be an image's end
+  LEAST_ACCESSES = 3,  // the fewest accesses at clamped indices that are worth
+                       // a version
+  LEAST_BRANCHES = 2,  // the fewest branches around out-of-bounds code
+  LEAST_BOUND = 16,    // larger constants may be an image's end
   MOST_LIMITS = 64,
-  MOST_INDICES = 4,  // of which one comparison tells whether any is negative
+  MOST_INDICES = 4,  // whose signs one comparison of their `or` tests
   MOST_CONDITIONS = 24,
-  MOST_DEPTH = 8,  // of what conditions are computed from
+  MOST_DEPTH = 8,  // operations in a condition's operands
 };
 
-// A minimum or a maximum that may cut off lanes' index, or a comparison that
-// tells whether it is within bounds.
+// A minimum or maximum that may clamp an index, or a bounds test of one.
 typedef struct limit {
   LLVMValueRef value;
   LLVMValueRef indices[MOST_INDICES];  // [index_count] compared with the bound
   uint32_t index_count;
   LLVMValueRef bound;
-  LLVMIntPredicate predicate;  // what holds of each away from edges
-  LLVMValueRef within;         // a comparison's result then; NULL: the index
+  LLVMIntPredicate predicate;  // what holds of each index in the interior
+  LLVMValueRef within;         // a bounds test's result in the interior; NULL:
+                               // the index
 } lanes_index_limit;
 
-// What must hold of an index that a constant is added to, of those that are
-// like it but for the constant: that it is no less, or no more, than a bound.
+// A condition on an index plus a constant, for all indices that differ only in
+// the constant: it is at least, or at most, a bound.
 typedef struct condition {
   LLVMValueRef root;
-  LLVMValueRef index;  // the root and the constant
+  LLVMValueRef index;  // root plus constant
   LLVMValueRef bound;
   int64_t constant;
   LLVMIntPredicate predicate;
-  // Of those that it stands for: the index that the smallest constant is added
-  // to, and the largest.
+  // The covered indices with the lowest and the highest constant.
   LLVMValueRef first;
   int64_t smallest, largest;
-  lanes_counter counter;  // that the root is a sum with; phi: NULL for none
+  lanes_counter counter;  // a loop counter that the root is a sum with; phi is
+                          // NULL for none
 } lanes_edge_condition;
 
 typedef struct lanes_interior {
@@ -59,13 +60,15 @@ typedef struct lanes_interior {
 } lanes_interior;
 
 void lanes_find_limits(lanes_interior *s);
-// Leaves out what cannot be asked in front of the part.
+// Finds conditions for all limits; drops limits that cannot be tested before
+// the region.
 bool lanes_find_conditions(lanes_interior *s);
-// What an index is where none is cut off.
+// Returns an index's value in the interior.
 LLVMValueRef lanes_uncut(const lanes_interior *s, LLVMValueRef value);
-// True if there is enough that costs less away from edges.
+// True if the interior version saves enough.
 bool lanes_has_reason(const lanes_interior *s);
-// Whether a condition holds, if there is one, and nothing is cut off.
+// Returns whether a condition, if there is one, holds and no limit has an
+// effect.
 LLVMValueRef lanes_all_hold(lanes_interior *s, LLVMValueRef passes);
 
 #endif

@@ -39,11 +39,11 @@
 #include "compiler/vectorize/target/machine.h"
 
 enum {
-  MOST = 4,                  // threadgroups at once
-  MOST_APART = 64,           // from one to the next
-  MOST_TRIED = 8,            // distances
-  MOST_INSTRUCTIONS = 1000,  // of the second form: they cost compilation
-  ONE_COST = 1,              // of a load that gives all lanes the same
+  MOST = 4,                  // threadgroups merged
+  MOST_APART = 64,           // the largest distance from one to the next
+  MOST_TRIED = 8,            // distances tried
+  MOST_INSTRUCTIONS = 1000,  // of the merged version; they cost compile time
+  ONE_COST = 1,              // of a load of one element for all lanes
   ROW_COST = 2,
   GATHER_COST = 16,
 };
@@ -52,16 +52,17 @@ typedef struct merger {
   mtlc_kernel *kernel;
   const lanes_values *values;
   const lanes_graph *graph;
-  lanes_clone part;  // the body
+  lanes_clone part;  // the thread function's body
   uint32_t count;    // of threadgroups
   uint32_t apart;
-  lanes_map numbers;    // instruction of the body or in front to its number
+  lanes_map numbers;    // number of each instruction of the body or before it
   LLVMValueRef *items;  // [item_count]
   lanes_difference *differences;  // [item_count]
   uint32_t item_count;
-  uint32_t own_count;  // that stand there once for each threadgroup
-  // Of the copy:
-  LLVMValueRef (*made)[MOST];  // [item_count] each threadgroup's
+  uint32_t own_count;  // instructions that the merged version has once for each
+                       // threadgroup
+  // In the merged version:
+  LLVMValueRef (*made)[MOST];  // [item_count] each threadgroup's instruction
   LLVMBuilderRef builder;
 } merger;
 
@@ -158,7 +159,8 @@ static lanes_difference find_difference(const merger *m, LLVMValueRef i) {
                                                : lanes_difference_own();
 }
 
-// Forms get no better from one round to the next, and what has two is any.
+// Finds differences by rounds: each only gets worse, and one that changes twice
+// is LANES_OWN.
 static void find_differences(merger *m) {
   for (uint32_t n = 0; n < m->item_count; n++) {
     m->differences[n] = lanes_difference_alike();
@@ -222,8 +224,8 @@ static bool has_threadgroup_arguments(const mtli_kernel *kernel) {
 }
 
 typedef struct whole_survey {
-  bool fits;  // all instructions may be merged
-  bool asks;  // for the number of the threadgroup along x
+  bool fits;  // all instructions can be merged
+  bool asks;  // it reads the threadgroup's position along x
 } whole_survey;
 
 static void survey_instruction(LLVMValueRef i, void *context) {
@@ -245,7 +247,7 @@ bool lanes_may_merge_groups(const mtlc_kernel *kernel) {
          !has_threadgroup_arguments(kernel->kernel);
 }
 
-// All take the same way.
+// True if all merged threadgroups take the same branches.
 static bool go_together(const merger *m) {
   for (uint32_t n = 0; n < m->item_count; n++) {
     LLVMValueRef i = m->items[n];
@@ -266,7 +268,7 @@ static uint32_t loop_of(const merger *m, LLVMValueRef i) {
   return node == LANES_NONE ? LANES_NONE : m->graph->nodes[node].loop;
 }
 
-// What is saved by one load for all; the most counts what loops load.
+// Returns the cost of loads that are shared; loads in loops count most.
 static uint64_t shared_cost(const merger *m) {
   enum { LOOP_TURNS = 16 };
   uint64_t cost = 0;
@@ -287,8 +289,8 @@ static uint64_t shared_cost(const merger *m) {
   return cost;
 }
 
-// Returns after how many threadgroups what an instruction makes of their
-// number comes again, or goes on to the next; 0 if it is nothing such.
+// Returns after how many threadgroups a function of their number repeats or
+// steps on; 0 if the instruction is no such function.
 static uint64_t period_of(const merger *m, LLVMValueRef i) {
   uint64_t c = 0;
   if (!is_integer(i) || LLVMIsACallInst(i) || LLVMGetNumOperands(i) < 2 ||
@@ -304,7 +306,7 @@ static uint64_t period_of(const merger *m, LLVMValueRef i) {
   return a.kind == LANES_ALIGNED && by % a.step == 0 ? by / a.step : 0;
 }
 
-// Finds the distances to try. What differs is known for the first of them.
+// Collects the distances to try. Differences are known for the first of them.
 static uint32_t find_distances(const merger *m,
                                uint32_t distances[MOST_TRIED]) {
   uint32_t found = 0;
@@ -328,7 +330,8 @@ static bool is_number_kind(LLVMTypeRef type) {
          kind == LLVMBFloatTypeKind || kind == LLVMVectorTypeKind;
 }
 
-// Registers that one threadgroup's sums take in the loop that has most.
+// Returns the registers of one threadgroup's accumulators, in the loop with the
+// most.
 static uint32_t sum_registers(const merger *m) {
   const lanes_machine machine = lanes_machine_of(m->kernel->target);
   uint64_t most_bytes = 0;
@@ -356,7 +359,7 @@ static void count_own(merger *m) {
   }
 }
 
-// Chooses how far apart the threadgroups are.
+// Chooses the distance between merged threadgroups.
 static void choose_apart(merger *m) {
   uint32_t distances[MOST_TRIED];
   uint64_t best = 0;
@@ -404,7 +407,7 @@ static LLVMValueRef call_position(const merger *m, mtli_builtin builtin) {
   return mtlc_call(m->builder, function, arguments, 2);
 }
 
-// What is added to the first threadgroup's value for the one of a number.
+// Returns what is added to the first threadgroup's value for another one's.
 static LLVMValueRef distance_of(const merger *m, uint32_t item,
                                 uint32_t number) {
   LLVMValueRef i = m->items[item];
@@ -423,7 +426,7 @@ static bool is_added(const merger *m, uint32_t item) {
          (LLVMIsACallInst(i) && lanes_callee_of(i) == LANES_CALLEE_POSITION);
 }
 
-// `first` is the first threadgroup's instruction; the others' come behind it.
+// `first` is the first threadgroup's instruction; the others' follow it.
 static void make_others(merger *m, uint32_t item, LLVMValueRef first) {
   m->made[item][0] = first;
   LLVMPositionBuilderBefore(m->builder, LLVMGetNextInstruction(first));
@@ -440,7 +443,8 @@ static void make_others(merger *m, uint32_t item, LLVMValueRef first) {
   }
 }
 
-// The value of a threadgroup for one of the first's, which may be of the copy.
+// Returns a threadgroup's value for one of the first's, which may be in the
+// merged version.
 static LLVMValueRef others(const merger *m, const lanes_map *first_to_item,
                            LLVMValueRef value, uint32_t number) {
   const uint32_t item = lanes_map_get(first_to_item, value);
@@ -469,7 +473,7 @@ static void connect(const merger *m, const lanes_map *items, uint32_t item) {
   }
 }
 
-// Lets what differs stand in the copy once for each threadgroup.
+// Repeats what differs, once for each threadgroup.
 static void multiply(merger *m) {
   mtli_arena *arena = m->graph->arena;
   lanes_map items = {0};
@@ -488,12 +492,12 @@ static void multiply(merger *m) {
   }
 }
 
-// Both forms, behind the question which threadgroups these are.
+// Makes the merged version, chosen by a test which threadgroups run.
 static void make_form(merger *m) {
   LLVMBasicBlockRef start = m->graph->nodes[0].block;
   LLVMBasicBlockRef end = m->graph->nodes[m->graph->node_count - 1].block;
   LLVMValueRef branch = LLVMGetBasicBlockTerminator(start);
-  // The body was the function's: it begins without phis.
+  // The body was the function's and begins without phis.
   lanes_clone_copy(&m->part, m->part.entry, start);
   for (uint32_t n = m->part.first; n <= m->part.last; n++) {
     LLVMBasicBlockRef from = lanes_clone_block(&m->part, n);
@@ -516,7 +520,7 @@ static void make_form(merger *m) {
   multiply(m);
 }
 
-// Notes the body's instructions.
+// Numbers the body's instructions.
 static void collect(merger *m) {
   mtli_arena *arena = m->graph->arena;
   m->items = lanes_allocate(arena, m->part.instructions, sizeof *m->items);

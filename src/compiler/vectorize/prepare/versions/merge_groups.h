@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// merge_groups.h: code that runs several threadgroups of one simdgroup at once.
+// merge_groups.h: makes a version that runs several threadgroups of one
+// simdgroup at once.
 #ifndef MTLC_MERGE_GROUPS_H
 #define MTLC_MERGE_GROUPS_H
 
@@ -8,12 +9,12 @@
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
-// True if threadgroups of the kernel's class may be worth it.
+// True if merging may pay for the kernel's class of threadgroups.
 bool lanes_may_merge_groups(const mtlc_kernel *kernel);
 
-// Gives the thread function a second form, of several threadgroups along x, and
-// sets kernel->groups_at_once and groups_apart. Its first form stays, for one.
-// Returns whether it did: the graph is to be built again.
+// Adds a version of the thread function for several threadgroups along x, and
+// sets kernel->groups_at_once and groups_apart. The version for one stays. True
+// if it did: the graph is to be rebuilt.
 bool lanes_merge_groups(mtlc_kernel *kernel, const lanes_values *values);
 
 #endif

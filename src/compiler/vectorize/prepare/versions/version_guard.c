@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// version_guard.c: the usual first lines of a kernel, which send threads away that are
-// out of bounds. In most simdgroups no thread is. Several at once, which all go
-// the same way, do without the branch: where a thread would leave, nothing has
-// been done yet, and the simdgroups are run one by one instead.
+// version_guard.c: versions the usual first lines of a kernel, which end
+// threads that are out of bounds. In most simdgroups no thread ends. Several
+// simdgroups that run at once go without the branch: if a thread would end,
+// nothing has been done yet, and they are run one by one instead.
 #include "compiler/vectorize/prepare/versions/version_guard.h"
 
 #include <stddef.h>
@@ -27,7 +27,7 @@ static LLVMBasicBlockRef only_successor(LLVMBasicBlockRef block) {
   return LLVMGetNumSuccessors(end) == 1 ? LLVMGetSuccessor(end, 0) : NULL;
 }
 
-// True if threads that come to a block do nothing any more.
+// True if threads that reach a block do nothing any more.
 static bool leaves(LLVMBasicBlockRef block) {
   enum { STEPS = 4 };
   for (uint32_t step = 0; step < STEPS && block; step++) {
@@ -52,8 +52,8 @@ static bool has_one_way_in(LLVMBasicBlockRef block) {
   return ways == 1;
 }
 
-// The way on from a conditional branch, behind which the others leave; -1 if
-// that is not what the branch is for.
+// Returns the successor of a conditional branch that threads continue at, if
+// the other one ends them; -1 for other branches.
 static int way_on(LLVMValueRef branch) {
   const bool leave[] = {leaves(LLVMGetSuccessor(branch, 0)),
                         leaves(LLVMGetSuccessor(branch, 1))};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// version_guard.h: kernels whose threads leave at once if they are out of bounds.
+// version_guard.h: versions kernels whose threads end at once if they are out
+// of bounds.
 #ifndef MTLC_VERSION_GUARD_H
 #define MTLC_VERSION_GUARD_H
 
@@ -7,9 +8,9 @@
 
 #include "compiler/ir/kernel/kernel.h"
 
-// Makes the thread function demand that no thread leaves (void mettle.demand(
-// i1)), where that is asked before anything else is done. Returns false if
-// nothing of that kind is asked.
+// Has the thread function demand (void mettle.demand(i1)) that no thread ends,
+// where that is tested before anything else is done. False if there is no such
+// test.
 bool lanes_version_guard(mtlc_kernel *kernel);
 
 #endif

@@ -46,7 +46,7 @@ static bool is_worth_it(lanes_interior *s, uint32_t room) {
   return s->limit_count > 0 || s->quotients.count > 0;
 }
 
-// In the copy nothing is cut off.
+// Removes all limits from the interior version.
 static void take_limits_away(const lanes_interior *s) {
   for (uint32_t k = 0; k < s->limit_count; k++) {
     LLVMValueRef value = s->limits[k].value;
@@ -60,8 +60,8 @@ static void take_limits_away(const lanes_interior *s) {
   }
 }
 
-// Lets threads take the copy if they all go to the side that a condition leads
-// to, or if there is none, and none is at an edge.
+// Branches to the interior version if all threads take a condition's side, or
+// there is none, and no thread is at an edge.
 static void add_form(lanes_interior *s, uint32_t branch, LLVMValueRef passes,
                      bool is_true) {
   lanes_clone *p = &s->part;
@@ -76,7 +76,7 @@ static void add_form(lanes_interior *s, uint32_t branch, LLVMValueRef passes,
                   lanes_clone_block_copy(p, p->entry), block);
   take_limits_away(s);
   lanes_quotients_use(&s->quotients, p);
-  // At edges masks have to do, where there are any.
+  // The version at edges uses masks, on machines that have any.
   if (s->limit_count > 0 && lanes_machine_of(p->kernel->target).has_masks) {
     lanes_needs_no_uniform_version(LLVMGetBasicBlockTerminator(block));
   }
@@ -91,8 +91,8 @@ static lanes_interior new_insider(mtlc_kernel *kernel,
 
 static const char body_mark[] = "mettle.body";
 
-// True if a form of all may be worth it: for what lies behind a branch, a
-// form of that is.
+// True if an interior version of the whole body may pay; code behind a branch
+// gets a version of its own.
 static bool needs_body(mtlc_kernel *kernel, const lanes_values *values) {
   const lanes_graph *graph = values->graph;
   lanes_interior s = new_insider(kernel, values);

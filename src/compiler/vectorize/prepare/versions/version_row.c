@@ -24,9 +24,9 @@
 #include "compiler/vectorize/prepare/versions/hoist_checks.h"
 
 enum {
-  MOST_DEPTH = 8,      // of what quotients are computed from
-  MOST_WAY = 10,       // from an address to a quotient
-  MOST_STRIDE = 4096,  // as far as shapes ask whether an index wraps
+  MOST_DEPTH = 8,      // operations in quotients' operands
+  MOST_WAY = 10,       // operations from an address to a quotient
+  MOST_STRIDE = 4096,  // largest stride for which shapes test wrapping
 };
 
 static bool is_signed(LLVMValueRef division) {
@@ -45,7 +45,7 @@ static bool is_division(LLVMValueRef i) {
          LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMIntegerTypeKind;
 }
 
-// True if a divisor may be larger than what lanes count in a simdgroup.
+// True if a divisor may exceed a simdgroup's count of elements.
 static bool is_large(LLVMValueRef divisor, lanes_shape run) {
   return !LLVMIsAConstantInt(divisor) ||
          LLVMConstIntGetSExtValue(divisor) > run.stride * (run.lanes - 1);
@@ -75,7 +75,7 @@ static bool has(const lanes_quotients *quotients, LLVMValueRef value) {
   return false;
 }
 
-// True if a value that differs from lane to lane hangs on a quotient.
+// True if a varying value depends on a quotient.
 static bool hangs_on_one(const lanes_clone *part,
                          const lanes_quotients *quotients, LLVMValueRef value,
                          uint32_t depth) {
@@ -102,7 +102,7 @@ static LLVMValueRef address_of(LLVMValueRef i) {
                                         : NULL;
 }
 
-// Goes through the part's instructions until one is what is looked for.
+// True if any of the region's instructions satisfies a predicate.
 static bool any_is(const lanes_clone *part, lanes_quotients *quotients,
                    bool (*is)(const lanes_clone *, lanes_quotients *,
                               LLVMValueRef)) {
@@ -119,7 +119,7 @@ static bool any_is(const lanes_clone *part, lanes_quotients *quotients,
   return false;
 }
 
-// Notes a quotient. Returns whether there is no room for more.
+// Notes a quotient. True if there is no room for more.
 static bool is_last(const lanes_clone *part, lanes_quotients *quotients,
                     LLVMValueRef i) {
   if (is_wanted(part, i)) {
@@ -150,7 +150,7 @@ static bool is_alike(LLVMValueRef a, LLVMValueRef b) {
          is_signed(a) == is_signed(b);
 }
 
-// The quotient of the same division, if another has it.
+// Returns the quotient of an equal division, if there is one.
 static LLVMValueRef known(const lanes_quotients *quotients, uint32_t end) {
   for (uint32_t k = 0; k < end; k++) {
     if (is_alike(quotients->items[k].value, quotients->items[end].value)) {
@@ -172,8 +172,8 @@ static LLVMValueRef first_of(const lanes_clone *part, LLVMValueRef value) {
   return mtlc_call(part->builder, function, &value, 1);
 }
 
-// The first thread's quotient, where a divisor may be anything. Signed numbers
-// that are not negative are divided as unsigned ones.
+// Emits the first thread's quotient; the divisor may be anything. Signed
+// numbers that are not negative are divided as unsigned ones.
 static LLVMValueRef quotient(const lanes_clone *part, LLVMValueRef dividend,
                              LLVMValueRef divisor) {
   LLVMBuilderRef b = part->builder;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// version_row.h: divisions whose quotient is mostly the same in a simdgroup.
+// version_row.h: versions divisions whose quotient is mostly the same in a
+// simdgroup.
 #ifndef MTLC_VERSION_ROW_H
 #define MTLC_VERSION_ROW_H
 
@@ -11,10 +12,10 @@
 
 enum { LANES_MOST_QUOTIENTS = 16 };
 
-// A quotient or a remainder of a part of the thread function.
+// A quotient or remainder in a region.
 typedef struct lanes_quotient {
   LLVMValueRef value;
-  LLVMValueRef common;  // in front of the part: the first thread's quotient
+  LLVMValueRef common;  // the first thread's quotient, before the region
 } lanes_quotient;
 
 typedef struct lanes_quotients {
@@ -22,13 +23,13 @@ typedef struct lanes_quotients {
   uint32_t count;
 } lanes_quotients;
 
-// Finds them; none if no access of the part would gain.
+// Finds them; none if no access of the region would gain.
 void lanes_quotients_find(const lanes_clone *part, lanes_quotients *out);
-// Computes the quotients in front of the part. Returns i1, for each thread:
-// that they are its own as well. NULL if there are none.
+// Computes the quotients before the region. Returns an i1 for each thread: its
+// own quotients are the same. NULL if there are none.
 LLVMValueRef lanes_quotients_hold(lanes_quotients *quotients,
                                   lanes_hoisted *front);
-// Puts them into the part's copy.
+// Uses the quotients in the region's clone.
 void lanes_quotients_use(const lanes_quotients *quotients,
                          const lanes_clone *part);
 

@@ -31,20 +31,21 @@
 
 enum {
   LEAST_ACCESSES_WITH_MASKS = 4,
-  LEAST_UNEVEN_ACCESSES = 2,  // there
-  // And of a branch, which each thread comes to once, one in so many: a second
-  // form of much else makes functions too long to be part of the loop over
+  LEAST_UNEVEN_ACCESSES = 2,  // the fewest uneven accesses that are worth it
+  // The most instructions for each such access behind a branch, which runs
+  // once: versions of more would make functions too long for the loop over
   // simdgroups.
   MOST_INSTRUCTIONS_EACH = 12,
 };
 
-// What may get a form without masks.
+// A loop or branch side that may get a version without masks.
 typedef struct candidate {
   lanes_clone part;
   lanes_pattern_finder *patterns;
-  bool has_masks;            // the machine has registers for them
-  uint32_t accesses;         // that cost less without a mask
-  uint32_t uneven_accesses;  // whose masks are not those of the threads
+  bool has_masks;            // the machine has mask registers
+  uint32_t accesses;         // accesses that are cheaper without a mask
+  uint32_t uneven_accesses;  // accesses whose mask differs from the threads'
+                             // mask
 } candidate;
 
 static candidate new_candidate(mtlc_kernel *kernel,
@@ -54,9 +55,9 @@ static candidate new_candidate(mtlc_kernel *kernel,
                      .has_masks = lanes_machine_of(kernel->target).has_masks};
 }
 
-// True if an instruction is a vector's access to memory, or any that
-// writes, where masks cost. Gathers have masks of their own, but those whose
-// lanes are constants apart are none where all of them run.
+// True if a mask makes an instruction cost more: a vector access, or any write,
+// on machines without mask registers. A gather has a mask anyway, unless its
+// lanes are constants apart, when it is none.
 static bool pays_for_mask(const candidate *c, LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMLoad: {
@@ -72,9 +73,9 @@ static bool pays_for_mask(const candidate *c, LLVMValueRef i) {
   }
 }
 
-// True if an instruction is an access to memory whose mask is not that of
-// the threads as it is: of vectors, where each bit stands for several elements,
-// and of bytes and halves, which are not loaded and extended at once then.
+// True if an access's mask is not simply the threads' mask: an access of
+// vectors, where a thread's bit stands for several elements, or of bytes and
+// halves, whose load and extension are then two steps.
 static bool is_uneven(const candidate *c, LLVMValueRef i) {
   const bool is_store = mtlc_is_opcode(i, LLVMStore);
   if (!is_store && !LLVMIsALoadInst(i)) {
@@ -107,8 +108,8 @@ static LLVMBasicBlockRef header_of(const lanes_clone *p, uint32_t loop) {
   return p->graph->nodes[p->graph->loops[loop].header].block;
 }
 
-// True if a turn of a loop that has come as far as the end of a node has
-// only computed and loaded: it may be begun again.
+// True if an iteration has only computed and loaded up to the end of a node: it
+// can be started again.
 static bool may_begin_again(const lanes_clone *p, uint32_t loop, uint32_t node) {
   if (p->graph->nodes[node].loop != loop) {
     return false;
@@ -127,9 +128,10 @@ static bool may_begin_again(const lanes_clone *p, uint32_t loop, uint32_t node) 
 
 typedef enum exit_kind {
   EXIT_NONE,
-  EXIT_SAME_WAY,  // by all threads that are there
-  EXIT_AT_END,    // threads part behind a turn
-  EXIT_INSIDE,    // threads part in one that may be begun again
+  EXIT_SAME_WAY,  // all threads take the same side
+  EXIT_AT_END,    // threads diverge at an iteration's end
+  EXIT_INSIDE,    // threads diverge inside an iteration that can be started
+                  // again
   EXIT_UNFIT,
 } exit_kind;
 
@@ -171,9 +173,9 @@ static bool collect_loop(lanes_clone *p, uint32_t loop) {
   return graph->loops[loop].back_edge_count == 1;
 }
 
-// Lets threads go from a block to the second form of a loop, to where it is
-// entered, whose phis are `phis`, in the order of the header's: with the values
-// of a way to the header, or with those that the turn at hand began with.
+// Branches from a block to the second version of a loop, whose phis (`phis`, in
+// the header's order) get the values of an edge to the header, or those at the
+// start of the current iteration.
 static void enter_second(const lanes_clone *p, uint32_t loop,
                          LLVMBasicBlockRef from, LLVMBasicBlockRef way,
                          LLVMValueRef *phis) {
@@ -270,7 +272,8 @@ static void copy_loop(lanes_clone *p, uint32_t loop) {
 
 // --- All of them -------------------------------------------------------------
 
-// Where uneven accesses are the reason, of so many instructions each at most.
+// True if uneven accesses pay for the version: each for at most so many
+// instructions.
 static bool is_worth_it(candidate *c, uint32_t room, bool waits,
                         uint64_t most_each) {
   const uint32_t least = c->has_masks ? LEAST_ACCESSES_WITH_MASKS : 1;
@@ -283,8 +286,8 @@ static bool is_worth_it(candidate *c, uint32_t room, bool waits,
           c->part.instructions <= most_each * c->uneven_accesses);
 }
 
-// True if the node in front of a loop leads nowhere else, and all threads
-// come to it.
+// True if the node before a loop has no other successor and all threads reach
+// it.
 static bool is_entered_by_all(const lanes_values *values, uint32_t loop) {
   const lanes_graph *graph = values->graph;
   const uint32_t before = graph->nodes[graph->loops[loop].header].dominator;
@@ -292,8 +295,7 @@ static bool is_entered_by_all(const lanes_values *values, uint32_t loop) {
          graph->nodes[before].successors.count == 1 && !values->masked[before];
 }
 
-// The end of a block whose loop or side has a form without masks in front of
-// it, and needs no other.
+// Marks a block whose loop or side has a version without masks already.
 static const char has_form[] = "mettle.has_unmasked";
 
 static LLVMValueRef end_of(const lanes_graph *graph, uint32_t node) {
@@ -304,7 +306,7 @@ void lanes_needs_no_uniform_version(LLVMValueRef end) {
   mtlc_mark(end, has_form);
 }
 
-// Returns the node behind what was copied, or LANES_NONE.
+// Returns the node after what was cloned, or LANES_NONE.
 static uint32_t try_loop(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
                          uint32_t loop, bool waits, uint32_t *room) {
   const lanes_values *values = patterns->values;
@@ -417,7 +419,8 @@ void lanes_answer_is_whole(LLVMModuleRef module) {
     LLVMBuilderRef builder =
         LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(mask)));
     LLVMPositionBuilderBefore(builder, call);
-    // The function that is not in place is called for those with gaps.
+    // The function that is called out of line is the one for incomplete
+    // simdgroups.
     LLVMValueRef answer =
         any_known && !LLVMIsConstant(mask)
             ? LLVMConstNull(LLVMTypeOf(call))

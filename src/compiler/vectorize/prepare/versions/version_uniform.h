@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// version_uniform.h: forms of branches and loops for simdgroups whose threads all go
-// the same way.
+// version_uniform.h: versions branches and loops for simdgroups whose threads
+// all take the same path.
 #ifndef MTLC_VERSION_UNIFORM_H
 #define MTLC_VERSION_UNIFORM_H
 
@@ -21,13 +21,13 @@
 bool lanes_version_uniform(mtlc_kernel *kernel, const lanes_values *values,
                         bool waits, uint32_t *room);
 
-// Says of the end of a block that what it leads to needs no such form.
+// Marks a block: what it branches to needs no such version.
 void lanes_needs_no_uniform_version(LLVMValueRef end);
 
-// True if control comes to a node by such a question alone.
+// True if control reaches a node only through such a check.
 bool lanes_is_uniform_entry(const lanes_graph *graph, uint32_t node);
 
-// Has a thread function never take those forms: it is run by single threads.
+// Removes these versions from a thread function that single threads run.
 void lanes_forget_uniform_versions(LLVMModuleRef module);
 
 // Puts the answer in the place of each i1 mettle.is_whole(i32 mask), which says
