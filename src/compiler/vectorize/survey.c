@@ -45,8 +45,9 @@ lanes_survey lanes_survey_of(const lanes_vectorizer *v) {
   return survey;
 }
 
-// True if instructions are such that threads of any threadgroups may run
-// them: no part of one's own threadgroup, nor of another thread's doing.
+// Notes instructions that keep threads of different threadgroups from sharing a
+// vector: they depend on the thread's own threadgroup or on what other threads
+// do.
 static void survey_groups(LLVMValueRef instruction, void *context) {
   bool *any = context;
   switch (LLVMGetInstructionOpcode(instruction)) {
@@ -99,7 +100,7 @@ void lanes_find_any_groups(lanes_vectorizer *v) {
   }
 }
 
-// What lane_bits.c follows the bits of a position through.
+// Notes operations on the bits of positions, which lane_bits.c follows.
 static void survey_bits(LLVMValueRef instruction, void *context) {
   bool *any = context;
   LLVMTypeRef type = LLVMTypeOf(instruction);

@@ -14,21 +14,21 @@
 // threadgroup's shape.
 typedef struct lanes_survey {
   bool has_barrier;
-  bool asks_x;      // the thread's position along a row
-  bool asks_other;  // across rows
+  bool asks_x;      // it reads the thread's position along a row
+  bool asks_other;  // it reads the position across rows
   uint32_t instruction_count;
 } lanes_survey;
 
 lanes_survey lanes_survey_of(const lanes_vectorizer *v);
-// Finds whether threads of any threadgroups may run together.
+// Finds whether threads of different threadgroups may share a vector.
 void lanes_find_any_groups(lanes_vectorizer *v);
-// True if a function takes apart the bits of numbers (lane_bits.c).
+// True if a function does bit arithmetic on numbers (lane_bits.c).
 bool lanes_asks_bits(LLVMValueRef function);
 // True if threadgroups have one simdgroup at most: as the program says, or as
 // this code is for.
 bool lanes_is_limited_to_one(const lanes_vectorizer *v);
 bool lanes_is_single_simdgroup(const lanes_vectorizer *v);
-// The rows that the thread function is brought into its form for.
+// Returns the segment length that the thread function is normalised for.
 uint8_t lanes_usual_row(const lanes_vectorizer *v);
 // The row lengths to make code for: one, or all that are worth it if the
 // threadgroups are not known, the best first; the last then fits any group.

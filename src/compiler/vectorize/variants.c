@@ -47,8 +47,9 @@
 #include "compiler/vectorize/vectorizer.h"
 
 enum {
-  FRAME_STATE_BYTES = 64,  // where a frame's state is kept, and room to align
-  STACK_PRIVATE_BYTES = 16 * 1024,  // above it, private memory is in the frame
+  FRAME_STATE_BYTES = 64,  // a frame's state, and room to align
+  STACK_PRIVATE_BYTES = 16 * 1024,  // above this size, private memory is in the
+                                    // frame
   // Of simdgroups whose first thread stores a result: a row of a matrix each,
   // which comes from memory. Measured on a 2-core EPYC of the Zen 3 kind,
   // 2026-11, int8 and int4: two at once take 0.8 of the time of one, four 0.7
@@ -60,8 +61,9 @@ const char lanes_inside_folding[] =
     "function(instsimplify,simplifycfg<no-switch-range-to-icmp;"
     "no-switch-to-lookup;keep-loops>,lower-switch,loop-simplify,lcssa)";
 
-// What the launch says nobody writes. A simdgroup's frame is its own: what all
-// of them load can be loaded in front of the loop over them.
+// Marks what nothing writes while the launch runs. A simdgroup's frame is its
+// own, so loads that all simdgroups share can be hoisted from the loop over
+// them.
 static void mark_parameters(lanes_emitter *e) {
   mtlc_set_parameter_attribute(e->function, LANES_LAUNCH, "noalias", 0);
   mtlc_set_parameter_attribute(e->function, LANES_LAUNCH, "readonly", 0);
@@ -71,7 +73,7 @@ static void mark_parameters(lanes_emitter *e) {
   mtlc_set_parameter_attribute(e->function, LANES_SCRATCH, "noalias", 0);
 }
 
-// Says what a person can make faster.
+// Reports what a person could make faster.
 static void report_variant(const lanes_vectorizer *v, const lanes_emitter *e) {
   char rows[32] = "any threadgroup";
   char *gathers = lanes_lines_describe(&e->gathers, "gathers");
@@ -105,7 +107,7 @@ static void report_variant(const lanes_vectorizer *v, const lanes_emitter *e) {
   }
 }
 
-// Variants share a worker's windows and the answer whether to use them.
+// Merges variants' windows: they share a worker's, and whether to use them.
 static void join_counting(lanes_deferral *all, const lanes_deferral *own) {
   if (own->is_on) {
     all->is_on = true;
@@ -180,7 +182,7 @@ static void drop_emitter(lanes_emitter *e) {
   LLVMDisposeBuilder(e->prologue);
 }
 
-// What a loop sums up lane by lane is one.
+// True if a loop accumulates lane by lane.
 static bool has_wide_phi(const lanes_values *values) {
   for (uint32_t n = 0; n < values->count; n++) {
     if (LLVMIsAPHINode(values->items[n]) &&
@@ -203,12 +205,12 @@ uint32_t lanes_most_at_once(const lanes_values *values) {
                                : LANES_MOST_AT_ONCE;
 }
 
-// With AVX-512 it is what fits the registers.
+// With AVX-512, as many as fit the registers.
 static uint32_t best_at_once(const lanes_vectorizer *v, const lanes_values *values) {
   const lanes_machine machine = lanes_machine_of(v->kernel->target);
   const uint32_t simdgroups = v->kernel->group_class.simdgroups;
   uint32_t most = lanes_most_at_once(values);
-  // Of a threadgroup that has fewer, if this is for one that is known.
+  // A threadgroup of known size may have fewer.
   while (simdgroups && most > simdgroups * (MOST_LANES / values->lanes)) {
     most /= 2;
   }
@@ -221,15 +223,14 @@ static uint32_t best_at_once(const lanes_vectorizer *v, const lanes_values *valu
   return lanes_best_jam(&turns, &machine, values->lanes, most, &cost);
 }
 
-// True if several of what an emitter has made may run at once, whichever
-// way they go.
+// True if several simdgroups of an emitted function may run at once, whatever
+// branches they take.
 static bool may_be_at_once(const lanes_emitter *one) {
   return !one->private_in_frame && !one->sums_bytes && !one->has_one_sum &&
          !one->counting.is_on && !one->single_simdgroup;
 }
 
-// Adds the function for several simdgroups at once to that of one, where it is
-// worth it.
+// Adds the function for several simdgroups to that for one, where it pays.
 static mtl_status emit_at_once(lanes_vectorizer *v, const lanes_values *values,
                                const lanes_plan *plan, lanes_variant *variant) {
   const uint32_t most = best_at_once(v, values);
@@ -267,8 +268,8 @@ static mtl_status emit_at_once(lanes_vectorizer *v, const lanes_values *values,
   return MTL_OK;
 }
 
-// True if other threadgroups, whose rows begin anywhere, would give values
-// other shapes.
+// True if values would have other shapes in threadgroups whose rows begin
+// anywhere.
 static bool depends_on_start(lanes_vectorizer *v, const lanes_values *values) {
   const mtli_group_class uneven = {.row = values->row, .is_uneven = true};
   lanes_values others;
@@ -337,9 +338,8 @@ static bool waits_for_guards(const lanes_variant *variant) {
          !lanes_is_too_large_to_jam(variant->function, FORMS);
 }
 
-// Several simdgroups at once where threads that are out of bounds leave: for
-// those that have none. Changes the thread function, of which nothing else is
-// made any more.
+// Emits a function for several simdgroups without out-of-bounds threads.
+// Changes the thread function, from which nothing else is emitted later.
 static mtl_status emit_guarded(lanes_vectorizer *v) {
   bool is_demanded = false;
   for (uint32_t i = 0; i < v->variant_count && v->graph.loop_count > 0; i++) {
@@ -366,7 +366,8 @@ static mtl_status emit_guarded(lanes_vectorizer *v) {
   return MTL_OK;
 }
 
-// What long kernels call, before them: any row of threads is one to it.
+// Emits the functions that a long kernel calls, before it: to them all segment
+// lengths are the same.
 static mtl_status emit_called(lanes_vectorizer *v, LLVMValueRef function) {
   const mtli_group_class any = {0};
   lanes_graph graph;

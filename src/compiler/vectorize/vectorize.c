@@ -67,16 +67,16 @@ static const char reduction[] =
 static const char rotation[] =
     "function(loop-simplify,lcssa,loop(loop-rotate<header-duplication>),"
     "loop-simplify,lcssa)";
-// Out of memory into registers, before the code is copied anywhere.
+// Promotes memory to registers, before code is cloned.
 static const char cleaning[] =
     "function(mem2reg,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
     "simplifycfg,adce)";
 
-// Behind what makes vectors shorter. Rows' numbers differ by one: so does what
-// is a product of each.
+// After vectors become shorter: products of numbers that differ by one differ
+// by a constant.
 static const char adding[] = "function(slsr,early-cse,adce)";
 
-// Out of memory what a loop keeps there, where nothing else is.
+// Promotes memory that a loop accumulates in.
 static const char promotion[] =
     "function(loop-simplify,lcssa,loop-mssa(loop-rotate<header-duplication>,"
     "licm),early-cse<memssa>,dse,instcombine<no-verify-fixpoint>,"
@@ -89,8 +89,7 @@ enum {
 
 // --- Facts -------------------------------------------------------------------
 
-// The values of the thread function, found when they are first asked for
-// behind a change.
+// Returns the facts about values, found anew after a change.
 static lanes_values *facts(lanes_vectorizer *v) {
   if (!v->has_values) {
     lanes_values_find(&v->graph, v->data, v->lanes, lanes_usual_row(v),
@@ -100,18 +99,18 @@ static lanes_values *facts(lanes_vectorizer *v) {
   return &v->values;
 }
 
-// To be called behind a change of code, or of what facts depend on.
+// Drops the facts: the code has changed, or what they depend on.
 static void forget(lanes_vectorizer *v) {
   v->has_values = false;
 }
 
-// The same behind a change of which a step boasts.
+// Drops the facts and counts a change of the step.
 static void code_changed(lanes_vectorizer *v) {
   v->changes++;
   forget(v);
 }
 
-// The same if blocks and branches may be others.
+// Drops the facts and the graph: blocks or branches may have changed.
 static void flow_changed(lanes_vectorizer *v) {
   code_changed(v);
   lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
@@ -203,7 +202,7 @@ static mtl_status recognise_tile_loads(lanes_vectorizer *v) {
     MTL_TRY(mtlc_run_llvm_passes(kernel, "function(adce)"));
   }
   lanes_gather_products(kernel->thread);
-  // What a thread has of a fragment lies side by side, by fours: one gather.
+  // A thread's elements of a fragment are adjacent: four are one gather.
   return mtlc_run_llvm_passes(kernel, "function(load-store-vectorizer)");
 }
 
@@ -240,7 +239,7 @@ static mtl_status split_exits(lanes_vectorizer *v) {
 }
 
 static mtl_status choose_width(lanes_vectorizer *v) {
-  // What has barriers but one simdgroup goes through without any.
+  // A kernel with barriers but one simdgroup never waits.
   const bool waits = lanes_survey_of(v).has_barrier;
   if (lanes_may_halve_width(v->kernel, &v->graph) &&
       !(waits && lanes_is_single_simdgroup(v))) {
@@ -248,7 +247,7 @@ static mtl_status choose_width(lanes_vectorizer *v) {
     v->lanes = (uint8_t)lanes_best_width(v->kernel, values,
                                          lanes_most_at_once(values), waits);
     if (v->lanes != MOST_LANES) {
-      code_changed(v);  // shapes are of other lanes
+      code_changed(v);  // shapes now have other lanes
     }
   }
   return MTL_OK;
@@ -281,7 +280,7 @@ static mtl_status no_wrap(lanes_vectorizer *v) {
   return MTL_OK;
 }
 
-// Once for each loop of a nest that hands its pointer to the next.
+// Repeats for each loop of a nest that passes its pointer on.
 static mtl_status pointer_induction(lanes_vectorizer *v) {
   while (lanes_may_have_pointer_inductions(&v->graph) &&
          lanes_rewrite_pointer_inductions(facts(v))) {
@@ -291,7 +290,7 @@ static mtl_status pointer_induction(lanes_vectorizer *v) {
   return MTL_OK;
 }
 
-// Where threads walk along rows of their own.
+// Unrolls loops in which threads walk along rows of their own.
 static mtl_status unroll_row_walks(lanes_vectorizer *v) {
   const mtli_group_class *class = &v->kernel->group_class;
   const uint8_t row = lanes_usual_row(v);
@@ -332,12 +331,13 @@ static mtl_status dot_products(lanes_vectorizer *v) {
   return MTL_OK;
 }
 
-// True if simdgroups wait for each other.
+// True if a kernel has barriers and several simdgroups.
 static bool has_waiting_simdgroups(const lanes_vectorizer *v) {
   return lanes_survey_of(v).has_barrier && !lanes_is_single_simdgroup(v);
 }
 
-// Where order matters to memory (prefetch.c).
+// Interchanges simdgroups where the order of memory accesses matters
+// (prefetch.c).
 static mtl_status interchange_simdgroups(lanes_vectorizer *v) {
   const lanes_machine machine = lanes_machine_of(v->kernel->target);
   if (!has_waiting_simdgroups(v) || lanes_survey_of(v).asks_other ||
@@ -373,7 +373,7 @@ static mtl_status choose_group_class(lanes_vectorizer *v) {
   return MTL_OK;
 }
 
-// Several threadgroups of one simdgroup each.
+// Merges threadgroups of one simdgroup each.
 static mtl_status merge_groups(lanes_vectorizer *v) {
   if (!lanes_may_merge_groups(v->kernel) ||
       !lanes_put_body_apart(v->kernel, facts(v))) {
@@ -387,8 +387,8 @@ static mtl_status merge_groups(lanes_vectorizer *v) {
   return MTL_OK;
 }
 
-// For simdgroups that are whole: where indices may be cut off at an edge, or
-// out of bounds, they need not ask of each access.
+// Versions code for complete simdgroups in an image's interior, which need no
+// clamps or bounds tests.
 static mtl_status version_interior(lanes_vectorizer *v) {
   if (!v->kernel->group_class.is_whole || v->waits) {
     return MTL_OK;
@@ -400,12 +400,12 @@ static mtl_status version_interior(lanes_vectorizer *v) {
     MTL_TRY(mtlc_run_llvm_passes(v->kernel, lanes_inside_folding));
     flow_changed(v);
     MTL_TRY(no_wrap(v));
-    return hoist_loads(v);  // those of several blocks that are one there
+    return hoist_loads(v);  // loads of several blocks may be in one now
   }
   return MTL_OK;
 }
 
-// Where masks cost, threads that do not part do without them.
+// On machines where masks cost, versions code for threads that do not diverge.
 static mtl_status version_uniform(lanes_vectorizer *v) {
   for (uint32_t depth = 0;
        v->kernel->group_class.is_whole && depth < MOST_UNMASKED_DEPTH &&
@@ -417,8 +417,8 @@ static mtl_status version_uniform(lanes_vectorizer *v) {
   return MTL_OK;
 }
 
-// Where all lanes run and are neighbours. A lane that is missing would leave
-// elements of others undone: the code is for whole simdgroups alone.
+// Coalesces where all lanes run and are adjacent. A missing lane would leave
+// other lanes' elements undone, so the code is for complete simdgroups alone.
 static mtl_status coalesce(lanes_vectorizer *v) {
   const mtli_group_class *class = &v->kernel->group_class;
   if (class->is_whole && class->row == MTLI_LONGEST_ROW) {
@@ -430,7 +430,8 @@ static mtl_status coalesce(lanes_vectorizer *v) {
   return MTL_OK;
 }
 
-// The functions into which that of a simdgroup is inlined.
+// Gives the functions that a simdgroup's is inlined into their debug
+// information.
 static void describe_loops(const lanes_vectorizer *v, LLVMMetadataRef lines) {
   LLVMModuleRef module = v->kernel->module;
   for (uint32_t i = 0; i < v->variant_count; i++) {
@@ -488,11 +489,11 @@ static mtl_status group_loop(lanes_vectorizer *v) {
 
 // --- All of them, in order ---------------------------------------------------
 
-// What a step is to the others.
+// How a step relates to the others.
 typedef enum step_kind {
-  NEEDED = 1,   // nothing works without it; others can be left out
-  PLAIN = 2,    // not for what build_graph has reduced
-  COUNTED = 4,  // says how often it changed something
+  NEEDED = 1,   // other steps rely on it; it cannot be left out
+  PLAIN = 2,    // left out for a function that build_graph has reduced
+  COUNTED = 4,  // counts its changes
 } step_kind;
 
 #define STEP(name) "vectorize." #name, name

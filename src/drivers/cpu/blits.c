@@ -5,9 +5,9 @@
 #include "drivers/cpu/cpu.h"
 
 enum {
-  // Copies are shared in pieces of this size.
+  // threads share a copy in pieces of this size
   COPY_PIECE_BYTES = 256 * 1024,
-  // What one thread copies in a nanosecond, to begin with.
+  // a first guess of one thread's speed
   COPY_BYTES_PER_NS = 8,
 };
 
@@ -24,7 +24,7 @@ static void copy_pieces(cpu_job *job, uint64_t first, uint64_t end,
          source + command->copy.source_offset_bytes + from, to - from);
 }
 
-// A row of a box is a piece.
+// Copies rows of a box; a row is a piece.
 static void copy_rows(cpu_job *job, uint64_t first, uint64_t end,
                       cpu_context *context) {
   (void)context;

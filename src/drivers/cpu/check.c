@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// check.c: what the checker is told of dispatches, buffers, queues and events.
+// check.c: tells the checker of dispatches, buffers, queues and events.
 #include "check/check.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static uint64_t number_of(const cpu_queue *queue) {
   return (uintptr_t)queue;
 }
 
-// The memory that a buffer is all or a part of.
+// Returns the buffer whose memory a buffer is a part of, or itself.
 static const mtl_buffer *whole_of(const mtl_buffer *buffer) {
   return buffer->parent ? buffer->parent : buffer;
 }
@@ -20,7 +20,7 @@ static bool is_untracked(const mtl_buffer *buffer) {
   return buffer->hazard_tracking == MTL_HAZARD_UNTRACKED;
 }
 
-// Others are told of before the next checked dispatch (learn_all).
+// Other buffers are made known before the next checked dispatch (learn_all).
 void cpu_check_buffer_created(const mtl_buffer *buffer, bool is_unset) {
   if (mtli_check_is_on() && !buffer->parent && buffer->length_bytes &&
       is_unset) {
@@ -40,8 +40,8 @@ void cpu_check_buffer_destroyed(const mtl_buffer *buffer) {
   }
 }
 
-// The device's lock is held: a buffer that ends waits for it before the checker
-// is told.
+// Makes a buffer known. The device's lock is held, so that the buffer cannot
+// end meanwhile.
 static void learn(const mtl_buffer *part) {
   const mtl_buffer *buffer = whole_of(part);
   if (buffer->length_bytes) {
@@ -50,9 +50,9 @@ static void learn(const mtl_buffer *part) {
   }
 }
 
-// Before a dispatch: it may follow addresses to any of the device's buffers, and
-// those that overlap are one piece of memory, which must be known as that before
-// the first access.
+// Makes all buffers of the device known, before a dispatch that may reach them
+// by addresses. Overlapping buffers are one piece of memory, and must be known
+// as one before the first access.
 static void learn_all(mtl_device *device) {
   pthread_mutex_lock(&device->lock);
   for (const mtl_buffer *it = device->buffers; it; it = it->next) {
@@ -70,7 +70,8 @@ static bool is_inline(const mtli_dispatch *dispatch, uint32_t slot) {
   return false;
 }
 
-// A threadgroup argument ends where the next one begins, or all of them do.
+// Returns the size of a threadgroup argument: up to the next one, or to the end
+// of all.
 static uint64_t threadgroup_bytes(const mtli_dispatch *dispatch,
                                   uint32_t slot) {
   const mtli_kernel *kernel = dispatch->pipeline->kernel;
@@ -107,15 +108,15 @@ static void describe(const mtli_dispatch *dispatch, uint32_t slot,
   }
 }
 
-// Sites outlive the code that they are in: findings of later dispatches name
-// them.
+// A kernel's sites, kept after its code is unloaded, since findings of later
+// dispatches may name them.
 typedef struct kept_kernel {
   struct kept_kernel *next;
   char *name;
   mtli_check_sites sites;
 } kept_kernel;
 
-static kept_kernel *kept;  // of the process; found again by their contents
+static kept_kernel *kept;  // the process's list; equal contents share an entry
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static size_t text_bytes(const mtli_check_sites *sites) {
@@ -160,8 +161,8 @@ static const kept_kernel *keep(const char *name,
   return it && it->name && it->sites.sites && it->sites.texts ? it : NULL;
 }
 
-// Adds what the kernel may reach by addresses to [*count] addresses, a part of
-// a heap as the heap.
+// Adds the buffers that the kernel may reach by addresses; a part of a heap
+// counts as the heap.
 static void add_resident(const mtl_buffer *buffer, uint64_t *addresses,
                          size_t *count) {
   addresses[(*count)++] = whole_of(buffer)->gpu_address;
@@ -261,7 +262,7 @@ bool cpu_check_screen_begin(cpu_job *job) {
   return !job->is_suspect;
 }
 
-// It stops where it does not return from (fault.c).
+// A thread that stops leaves by a jump (fault.c).
 void cpu_check_screen(cpu_job *job, uint64_t first, uint64_t end,
                       cpu_context *context) {
   if (!job->is_by_group) {
@@ -279,7 +280,7 @@ void cpu_check_screen_end(cpu_job *job) {
   mtli_check_screen_end(job->launch.check, !job->is_suspect);
 }
 
-// The command buffer goes on; its error is the first finding's.
+// Takes the first finding as the command buffer's error; it runs on.
 static void take_finding(cpu_queue *queue, char *text) {
   if (!text) {
     return;
@@ -308,7 +309,7 @@ static uint64_t address_in(const mtl_buffer *buffer, size_t offset_bytes) {
   return buffer->gpu_address + offset_bytes;
 }
 
-// What a command that is no dispatch does to memory.
+// Tells what a command other than a dispatch reads and writes.
 static void look_at(cpu_queue *queue, const mtli_command *command,
                     const char *name, uint64_t read, uint64_t written,
                     uint64_t bytes) {

@@ -14,8 +14,8 @@
 
 enum { WORD_BYTES = 8, PIECE_BYTES = 32 * WORD_BYTES };
 
-// The other side may be writing elsewhere in the same buffer, which no thread
-// checker can tell from a race.
+// The other side may write elsewhere in the same buffer, which a thread
+// sanitizer cannot tell from a race.
 #define RACES_BY_DESIGN __attribute__((no_sanitize("thread")))
 
 RACES_BY_DESIGN static bool pieces_differ(const char *a, const char *b) {
@@ -30,7 +30,7 @@ RACES_BY_DESIGN static bool pieces_differ(const char *a, const char *b) {
   return difference != 0;
 }
 
-// Moves the bytes of [length_bytes] that changed in from, to to.
+// Copies the bytes of [length_bytes] that changed in `from` to `to`.
 RACES_BY_DESIGN static void move_changes(const char *from, char *synced,
                                          char *to, size_t length_bytes) {
   size_t first = 0;
@@ -66,7 +66,7 @@ mtl_status cpu_coherence_modified(cpu_buffer *buffer, size_t offset_bytes,
   return MTL_OK;
 }
 
-// The host's memory may be held by the checker.
+// Opens host memory that the checker may have closed.
 static void open_host(const cpu_buffer *buffer, bool is_opened) {
   mtli_check_host_open((uintptr_t)buffer->host.bytes, is_opened);
 }

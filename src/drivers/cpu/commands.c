@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// commands.c: goes through a command buffer's list. Whatever would make the
-// thread wait (jobs still running, an event not yet signalled) makes it leave
-// instead; someone else comes back to where it left.
+// commands.c: runs a command buffer's list. Where the thread would have to wait
+// (jobs still running, an event not yet signalled), it leaves the queue
+// instead; another thread continues there later.
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,14 +44,13 @@ void cpu_commands_clear(mtl_command_buffer *command_buffer) {
   (void)command_buffer;  // all of it is the list's own memory
 }
 
-// The others are at the job's last pieces. For as long as a wake takes it is
-// better to wait for them: this thread has the queue in its caches, and they
-// are free for the next job.
+// Waits a little for the job's last pieces, which others run. A wake-up takes
+// as long, and this thread has the queue in its caches.
 static void await_jobs(const cpu_queue *queue) {
   const uint64_t end_ns = mtli_now_ns() + CPU_LOOKOUT_NS;
   do {
     for (int i = 0; i < 16; i++) {
-      // Relaxed: settling asks again.
+      // Relaxed: cpu_queue_settle reads it again.
       if (atomic_load_explicit(&queue->outstanding, memory_order_relaxed) ==
           1) {
         return;
@@ -66,14 +65,15 @@ bool cpu_queue_settle(cpu_queue *queue, cpu_context *context) {
   if (atomic_load_explicit(&queue->outstanding, memory_order_acquire) == 1) {
     return true;
   }
-  // Jobs that nobody has come for yet are done here; this thread's own one of
-  // outstanding keeps it the one that runs the queue.
+  // Run jobs here that no other thread has joined. This thread's own count in
+  // outstanding keeps others from running the queue meanwhile.
   for (cpu_job *job;
        (job = cpu_pool_join(queue->pool, (uintptr_t)queue));) {
     cpu_pool_work(queue->pool, job, context);
   }
   await_jobs(queue);
-  // Release: whoever finishes last goes on from what this thread has written.
+  // Release: the thread that finishes last continues from what this one has
+  // written.
   if (atomic_fetch_sub_explicit(&queue->outstanding, 1, memory_order_acq_rel) !=
       1) {
     return false;
@@ -82,7 +82,7 @@ bool cpu_queue_settle(cpu_queue *queue, cpu_context *context) {
   return true;
 }
 
-// Reads which commands an execution is of.
+// Reads the range of commands that an execution runs.
 static void read_range(const mtli_execute *execute, uint32_t out_range[2]) {
   out_range[0] = execute->first;
   out_range[1] = execute->count;
@@ -94,7 +94,7 @@ static void read_range(const mtli_execute *execute, uint32_t out_range[2]) {
   }
 }
 
-// Puts the commands that an execution is of in its place.
+// Replaces an execution by the commands that it runs.
 static void run_execute(cpu_queue *queue, mtli_command *command) {
   uint32_t range[2];
   read_range(&command->execute, range);
@@ -105,7 +105,8 @@ static void run_execute(cpu_queue *queue, mtli_command *command) {
     cpu_queue_fail(queue, status, "%s", mtl_last_error());
   }
   queue->next_command = first;
-  // The jobs beside the whole are beside its first and last.
+  // Commands that may run beside the execution may run beside its first and
+  // last command.
   bool may_overlap =
       ((cpu_command *)mtli_command_data(command))->job.may_overlap;
   cpu_command *previous = NULL;
@@ -131,7 +132,7 @@ static void run_execute(cpu_queue *queue, mtli_command *command) {
   }
 }
 
-// Notes the times of what was no job, or is not yet one.
+// Notes the start and end of a command without a job.
 static void note_instant(const mtli_command *command) {
   mtli_command_times *times = command->times;
   if (times && !atomic_load_explicit(&times->start_ns, memory_order_relaxed)) {
@@ -155,7 +156,7 @@ static void run_signal(cpu_queue *queue, mtli_command *command) {
     (void)cpu_event_signal(command->event.event, command->event.value);
     return;
   }
-  // Who sees the value must see what the device wrote before.
+  // Whoever sees the event's value must see what the device wrote before.
   cpu_coherence_download(queue->current);
   cpu_command *data = mtli_command_data(command);
   data->command = command;
@@ -174,18 +175,18 @@ static void end_wait(cpu_queue *queue) {
   }
 }
 
-// True if the event has come; false if the queue is left until it does.
+// True if the event has its value; false if the queue is left until then.
 static bool run_wait(cpu_queue *queue, const mtli_command *command) {
   cpu_event *event = (cpu_event *)command->event.event;
   if (command->times) {
     mtli_command_starts(command->times, mtli_now_ns());
   }
   queue->awaiting = command;
-  // What the host wrote before it signalled is seen after the wait.
+  // Writes of the host before its signal are visible after the wait.
   queue->is_stale = cpu_is_discrete(queue->queue.device);
   queue->watcher.threshold = command->event.value;
   cpu_queue_pause(queue, event);
-  // Once watched, another thread may run the queue.
+  // From here on another thread may run the queue.
   if (cpu_event_notify(&event->event, &queue->watcher)) {
     return false;
   }
@@ -194,7 +195,7 @@ static bool run_wait(cpu_queue *queue, const mtli_command *command) {
   return true;
 }
 
-// What could not be recorded or was cancelled waits for nothing.
+// True unless the command buffer failed to record or was cancelled.
 static bool is_to_wait(const cpu_queue *queue) {
   return !queue->current->is_failed &&
          atomic_load_explicit(&queue->stop, memory_order_relaxed) !=
@@ -209,8 +210,8 @@ static void run_sample(const cpu_queue *queue, const mtli_command *command) {
          &ticks, sizeof ticks);
 }
 
-// Runs a command that works on buffers, unless the list has failed. False if
-// the queue is left until it can.
+// Runs a command on buffers, unless the command buffer has failed. False if the
+// queue is left until the command can run.
 static bool run_work(cpu_queue *queue, mtli_command *command,
                      cpu_context *context) {
   if (queue->current->is_failed ||
@@ -256,7 +257,7 @@ static bool run_work(cpu_queue *queue, mtli_command *command,
 }
 
 bool cpu_commands_run(cpu_queue *queue, cpu_context *context) {
-  end_wait(queue);  // that for which the queue was left
+  end_wait(queue);  // the wait for which the queue was left
   for (mtli_command *command; (command = queue->next_command);) {
     if (command->is_ordered && !cpu_queue_settle(queue, context)) {
       return false;

@@ -18,50 +18,51 @@
 
 // --- pipeline.c, variants.c --------------------------------------------------
 
-// Loads what a pipeline's container holds.
+// Loads the machine code of a pipeline's container.
 mtl_status cpu_code_load(const mtli_code *container, cpu_code *out_code);
 void cpu_code_unload(const cpu_code *code, bool is_inherited);
 
-// The classes of a dispatch's threadgroups: of whole ones, and of those that
-// the grid cuts off along x.
+// Returns the classes of a dispatch's threadgroups: of complete ones, and of
+// those that the grid cuts off along x.
 cpu_classes cpu_classes_of(const mtli_dispatch *dispatch,
                            const uint32_t grid_threads[3],
                            const uint32_t group_threads[3]);
 
-// Finds the code for threadgroups of a class. Where it is still being made, or
-// that begins now, *out_code is NULL and *out_variant set. Does not wait. Any
+// Finds the code for threadgroups of a class. If it is still being compiled, or
+// starts to be, *out_code is NULL and *out_variant is set. Does not wait. Any
 // thread. Errors: of the compilation, if it has failed.
 mtl_status cpu_code_find(cpu_pipeline *pipeline, mtli_group_class group_class,
                          const cpu_code **out_code, cpu_variant **out_variant);
-// Begins to make it if that has not been done, or has failed. Any thread.
+// Starts compiling that code, unless it has been started and has not failed.
+// Any thread.
 void cpu_code_prepare(cpu_pipeline *pipeline, mtli_group_class group_class);
-// Has watcher called when variant is no longer pending; false if it is not.
+// Has watcher called when the variant is compiled; false if it is already.
 bool cpu_variant_watch(cpu_variant *variant, mtli_watcher *watcher);
 void cpu_variants_free(cpu_pipeline *pipeline);
 
 // --- queue.c, commands.c, help.c ---------------------------------------------
 
-// Runs a queue that is in state RUNNING, until it has nothing to do, waits, or
-// has reached the goal.
+// Runs a queue in state RUNNING until it has nothing to do, waits, or has
+// reached the goal.
 void cpu_queue_run(cpu_queue *queue, cpu_context *context,
                    const cpu_goal *goal);
-// Gives the queue back to the pool.
+// Puts a running queue back into the pool's list.
 void cpu_queue_hand_over(cpu_queue *queue);
-// The queue is about to wait, for an event unless that is NULL: the time does
-// not count.
+// Stops the clock of the queue's time limit before a wait, for an event unless
+// that is NULL.
 void cpu_queue_pause(cpu_queue *queue, cpu_event *event);
-// It need not wait after all.
+// Undoes cpu_queue_pause: the queue does not wait.
 void cpu_queue_unpause(cpu_queue *queue);
-// It waits no longer. The pool's lock is held.
+// Starts the clock again after the wait. The pool's lock is held.
 void cpu_queue_resume(cpu_queue *queue);
-// Ends the command buffer that the queue has taken up: nothing more of it
-// begins, and who is in it is interrupted. The pool's lock is held.
+// Ends the current command buffer: no further command begins, and threads in it
+// are interrupted. The pool's lock is held.
 void cpu_queue_stop(cpu_queue *queue, mtl_status status);
-// Says why it ends early, for an error.
+// Describes why it ended early, for its error.
 void cpu_queue_describe_stop(const cpu_queue *queue, char *text,
                              size_t capacity);
-// Has a queue that waits for an event, and is to stop, go on. The pool's lock
-// is held.
+// Lets a stopped queue that waits for an event continue. The pool's lock is
+// held.
 void cpu_queue_stop_waiting(cpu_queue *queue);
 bool cpu_goal_is_reached(const cpu_goal *goal);
 // Runs the queue at queue_address on the client's thread, if it is ready,
@@ -69,11 +70,11 @@ bool cpu_goal_is_reached(const cpu_goal *goal);
 void cpu_queue_help_towards(cpu_pool *pool, uintptr_t queue_address,
                             const cpu_goal *goal);
 
-// Runs commands of the current command buffer. True at its end, when all of it
-// is done; false if others will run the queue on.
+// Runs the current command buffer's commands. True when all are done; false if
+// another thread will run the queue on.
 bool cpu_commands_run(cpu_queue *queue, cpu_context *context);
-// Waits for no one: true if no job of the queue is unfinished, otherwise false,
-// and the queue is left to the users of its jobs.
+// True if no job of the queue is unfinished. Otherwise the last thread to leave
+// its jobs will run the queue; the caller must leave it.
 bool cpu_queue_settle(cpu_queue *queue, cpu_context *context);
 // Keeps the current command buffer's first failure.
 void cpu_queue_fail(cpu_queue *queue, mtl_status status, const char *format,
@@ -81,15 +82,15 @@ void cpu_queue_fail(cpu_queue *queue, mtl_status status, const char *format,
 
 // --- groups.c ----------------------------------------------------------------
 
-// Chooses the threadgroups that run: threads along x, y and z.
+// Chooses the size of the threadgroups that run, in threads along x, y and z.
 void cpu_groups_choose(const mtli_dispatch *dispatch, uint32_t out_group[3]);
 
 // --- dispatch.c, blits.c -----------------------------------------------------
 
-// Begins to make the code that a dispatch will need.
+// Starts compiling the code that a dispatch will need.
 void cpu_dispatch_prepare(mtli_command *command);
-// Runs a dispatch, or hands it to the pool. False if it has to wait for code:
-// the queue is left until that is there.
+// Runs a dispatch, or shares it with the pool. False if its code is not
+// compiled yet: the queue is left until it is.
 bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
                       cpu_context *context);
 void cpu_copy_run(cpu_queue *queue, mtli_command *command,
@@ -105,36 +106,36 @@ void cpu_host_work_run(cpu_queue *queue, mtli_command *command,
 
 // --- check.c: what the checker is told -------------------------------------
 
-// Of a dispatch whose code is checked: false if that cannot be.
+// Prepares a dispatch of checked code; false if it cannot be checked.
 bool cpu_check_begin(cpu_queue *queue, mtli_command *command, cpu_job *job);
 cpu_job_run_fn cpu_check_run;
-// A run is done: true if the job is to run again.
+// After a run: true if the job has to run again.
 bool cpu_check_again(cpu_job *job);
 void cpu_check_end(cpu_queue *queue, cpu_job *job);
-// A checked pipeline gets code that screens dispatches, if there may be some.
+// Adds screening code to a checked pipeline, if its kernel can be screened.
 void cpu_check_pipeline_created(cpu_pipeline *pipeline,
                                 const mtl_function *function,
                                 const mtl_pipeline_desc *desc);
-// Within a dispatch, around running screened code: it may be run at all, and
-// job->is_suspect says whether it has stopped.
+// Around a run of screening code in a dispatch. begin is false if it cannot
+// run; job->is_suspect tells whether it has stopped.
 bool cpu_check_screen_begin(cpu_job *job);
 cpu_job_run_fn cpu_check_screen;
 void cpu_check_screen_end(cpu_job *job);
-// dispatch.c: runs threadgroups by a job's codes.
+// dispatch.c: runs threadgroups with a job's code.
 cpu_job_run_fn cpu_run_groups;
-// The rest does nothing unless something is checked. A command other than a
-// dispatch begins.
+// The others do nothing unless the checker is on. This one tells that a command
+// other than a dispatch begins.
 void cpu_check_command(cpu_queue *queue, const mtli_command *command);
 void cpu_check_waited(const cpu_queue *queue, const mtli_command *command);
 void cpu_check_host_signals(const mtl_event *event, uint64_t value);
 void cpu_check_event_destroyed(const mtl_event *event);
 void cpu_check_committed(mtl_command_buffer *command_buffer);
-// check_host.c: the work's buffers are held until the host has seen that it is
-// complete.
+// check_host.c: closes the buffers of a command buffer's work to the host,
+// until the host has seen that the work is complete.
 void cpu_check_host_hold(mtl_command_buffer *command_buffer);
 void cpu_check_started(const cpu_queue *queue);
 void cpu_check_completed(const cpu_queue *queue);
-// is_unset: kernels alone can write it, and none has.
+// is_unset: only kernels can write the buffer, and none has.
 void cpu_check_buffer_created(const mtl_buffer *buffer, bool is_unset);
 void cpu_check_buffer_destroyed(const mtl_buffer *buffer);
 
@@ -142,11 +143,11 @@ void cpu_check_buffer_destroyed(const mtl_buffer *buffer);
 
 mtl_status cpu_coherence_modified(cpu_buffer *buffer, size_t offset_bytes,
                                   size_t length_bytes);
-// Host to device, before a command buffer's work begins or goes on; device to
-// host, before anyone learns that it has.
+// upload copies host to device, before a command buffer's work begins or
+// continues; download copies back, before anyone learns that it is done.
 void cpu_coherence_upload(mtl_command_buffer *command_buffer);
 void cpu_coherence_download(mtl_command_buffer *command_buffer);
-// Device to host, all of a managed buffer.
+// Copies all of a managed buffer from device to host.
 void cpu_coherence_synchronize(cpu_buffer *buffer);
 
 // --- the slots ---------------------------------------------------------------

@@ -25,7 +25,8 @@ typedef struct cpu_device {
   uint64_t clock_start_ns;  // of cpu-discrete's clock
 } cpu_device;
 
-// Turns a time of CLOCK_MONOTONIC into the device's: the same on cpu.
+// Converts a time of CLOCK_MONOTONIC to the device's clock; on cpu they are the
+// same.
 uint64_t cpu_device_ticks(const cpu_device *device, uint64_t now_ns);
 
 static inline uint64_t at_least(uint64_t value, uint64_t low) {
@@ -54,35 +55,36 @@ typedef struct cpu_buffer {
   mtli_pages host;       // what the host sees; empty if it is the client's
   mtli_pages synced;     // shared: the bytes on which both sides last agreed
   pthread_mutex_t lock;  // of the copies' coherence
-  cpu_range *modified;   // managed: not yet copied to the device
+  cpu_range *modified;   // managed: ranges not yet copied to the device
 } cpu_buffer;
 
-// Parts of one heap may be the same memory: they have one lock.
+// Parts of one heap may overlap: they share its lock.
 static inline pthread_mutex_t *cpu_buffer_lock(cpu_buffer *buffer) {
   cpu_buffer *parent = (cpu_buffer *)buffer->buffer.parent;
   return parent ? &parent->lock : &buffer->lock;
 }
 
-// What tells source lines (lines.c): an object's line table, then its texts.
+// An object's line table, followed by its texts (lines.c).
 typedef struct cpu_lines {
   void *bytes;  // [table_bytes + text_bytes] malloc'ed; NULL if there are none
   size_t table_bytes;
   size_t text_bytes;
 } cpu_lines;
 
-// Machine code, loaded.
+// A loaded shared object with machine code.
 typedef struct cpu_code {
   cpu_lines lines;
   void *library;              // of dlopen
-  int file;                   // the memory file it came from, or -1 if closed
+  int file;                   // the memory file that it was loaded from, or -1
+                              // if closed
   const mtli_cpu_code *code;  // in it
-  // Where its instructions lie; kernels call nothing outside.
-  uintptr_t base;  // what the linker added to the object's addresses
+  // The range of its instructions; kernels call nothing outside.
+  uintptr_t base;  // address minus the object's own offset
   uintptr_t first_instruction;
   uintptr_t end_instructions;
 } cpu_code;
 
-// True if an instruction is the code's. Safe in signal handlers.
+// True if an instruction belongs to the code. Safe in signal handlers.
 static inline bool cpu_code_has(const cpu_code *code, uintptr_t instruction) {
   return code && instruction >= code->first_instruction &&
          instruction < code->end_instructions;
@@ -90,36 +92,37 @@ static inline bool cpu_code_has(const cpu_code *code, uintptr_t instruction) {
 
 typedef struct cpu_variant cpu_variant;
 
-// What a piece took lately, by one thread and shared with others that were
-// looking out (habits.c); 0 if unknown.
+// What a piece of a job took lately: on one thread, and shared with threads
+// that were spinning (habits.c); 0 if unknown.
 typedef struct cpu_habit {
   _Atomic uint64_t piece_ps[2];
   _Atomic uint32_t count;
 } cpu_habit;
 
-enum { CPU_HABITS = 8 };  // for 1 piece, up to 3, 15, 63, ...
+enum { CPU_HABITS = 8 };  // for jobs of 1 piece, up to 3, 15, 63, ...
 
 typedef struct cpu_pipeline {
   mtl_pipeline pipeline;
   cpu_code code;         // for threadgroups of pipeline.kernel->group_class
   pthread_mutex_t lock;  // of variants
-  _Atomic(cpu_variant *) variants;  // for those of other classes; only grows
-  _Atomic uint64_t group_ns;  // time of a threadgroup lately; 0 if unknown
+  _Atomic(cpu_variant *) variants;  // code for other classes; only grows
+  _Atomic uint64_t group_ns;  // what a threadgroup took lately; 0 if unknown
   cpu_habit habits[CPU_HABITS];
-  // Of a checked one: code that screens its dispatches; NULL for none.
+  // In a checked pipeline: the pipeline that screens its dispatches; NULL for
+  // none.
   struct cpu_pipeline *screened;  // +1
 } cpu_pipeline;
 
 typedef struct cpu_event {
   mtl_event event;
   mtli_timeline timeline;
-  // The queue that signals it, of the list committed last; to be compared and
-  // never followed: it may be gone.
+  // The queue whose last committed list signals the event. Only compared, never
+  // followed: it may be gone.
   _Atomic uintptr_t signaller;
 } cpu_event;
 
-// What a client's thread that helps came for: room in a queue, a command
-// buffer, or an event's value. Zero is nothing.
+// What a client's thread waits for while it helps: room in a queue, a command
+// buffer, or an event's value. All zero is nothing.
 typedef struct cpu_goal {
   const mtl_queue *queue;
   const mtl_command_buffer *command_buffer;
@@ -131,8 +134,8 @@ typedef struct cpu_goal {
 typedef void cpu_job_run_fn(cpu_job *job, uint64_t first, uint64_t end,
                             cpu_context *context);
 
-// A run of pieces: those from next on have not been taken. Each has a line of
-// memory of its own.
+// A range of a job's pieces; those from next on are not taken yet. Each range
+// has a cache line of its own.
 typedef struct cpu_run {
   _Alignas(64) _Atomic uint64_t next;
   uint64_t end;
@@ -143,38 +146,40 @@ typedef struct cpu_slot cpu_slot;
 typedef struct cpu_jobs cpu_jobs;
 
 enum {
-  CPU_RUNS = 64,   // of a job; more threads share them
-  CPU_SLOTS = 64,  // jobs that are shared at once; a bit each
+  CPU_RUNS = 64,   // ranges of a job; more threads share them
+  CPU_SLOTS = 64,  // jobs shared at once; a bit each
 };
 
 struct cpu_job {
   cpu_queue *queue;
   mtli_command *command;
   cpu_job_run_fn *run;
-  // That run needs of a context, beside a position and launch's threadgroup
-  // memory: what is kept across threadgroups and barriers.
+  // What run needs of a context, besides a position and the launch's
+  // threadgroup memory: values kept across threadgroups and barriers.
   size_t kept_bytes;
-  size_t margin_bytes;  // around position and threadgroup memory
+  size_t margin_bytes;  // padding around position and threadgroup memory
   mtli_cpu_launch launch;
-  // Of a dispatch: for its threadgroups, and for those cut off along x.
+  // Of a dispatch: code for complete threadgroups, and for those cut off along
+  // x.
   const cpu_code *code;
   const cpu_code *edge_code;
-  uint32_t piece_groups;  // of a dispatch: threadgroups in a piece
+  uint32_t piece_groups;  // threadgroups in a piece of a dispatch
   uint64_t piece_count;
-  bool is_in_order;  // one thread runs the pieces, from the first to the last
-  // Of a job that is shared (jobs.c, pieces.c):
+  bool is_in_order;  // one thread runs all pieces, in order
+  // Of a job that threads share (jobs.c, pieces.c):
   cpu_slot *slot;
-  cpu_run *runs;       // [run_count], the slot's
-  uint32_t run_count;  // 0 as long as it is not shared
-  uint64_t chunk;      // pieces taken at a time
-  bool may_overlap;    // set by prepare: a command beside it needs no order
-  // Of a checked dispatch: its code is screened, and has stopped.
+  cpu_run *runs;       // [run_count], in the slot
+  uint32_t run_count;  // 0 until the job is shared
+  uint64_t chunk;      // pieces that a thread takes at a time
+  bool may_overlap;    // set by prepare: it may run beside the next command
+  // Of a checked dispatch: whether its code is screening code, and whether that
+  // has stopped.
   bool is_screened;
-  bool is_by_group;  // the checker is told of each threadgroup
+  bool is_by_group;  // the checker is told when each threadgroup begins
   bool is_suspect;
 };
 
-// A signal or a completion of cpu-discrete, on its way (late.c).
+// A signal or completion of cpu-discrete that has not arrived yet (late.c).
 typedef struct cpu_late_item {
   struct cpu_late_item *next;
   uint64_t due_ns;
@@ -190,8 +195,8 @@ typedef struct cpu_classes {
 
 typedef struct cpu_command {
   cpu_job job;
-  // Of a dispatch, as cpu_dispatch_prepare found them; its threadgroups are in
-  // the job then. An indirect one's are found when it runs.
+  // Of a dispatch, if cpu_dispatch_prepare has found them; the job then has the
+  // threadgroups' size. An indirect dispatch's are found when it runs.
   cpu_classes classes;
   bool has_classes;
   cpu_late_item late;
@@ -202,9 +207,9 @@ typedef struct cpu_command {
 typedef struct cpu_list {
   cpu_late_item late;
   mtl_command_buffer *command_buffer;
-  mtl_status status;  // the first failure of running it
+  mtl_status status;  // of its first failed command
   char *text;         // malloc'ed
-  uint64_t start_ns;  // of the first work; 0 while it waits for its code
+  uint64_t start_ns;  // when its work began; 0 while it waits for code
   uint64_t end_ns;
 } cpu_list;
 
@@ -215,7 +220,7 @@ static inline cpu_list *cpu_list_of(mtl_command_buffer *command_buffer) {
 typedef enum cpu_queue_state {
   CPU_QUEUE_IDLE = 0,  // nothing to do
   CPU_QUEUE_READY,     // in the pool's list
-  CPU_QUEUE_RUNNING,   // on a thread, left to the users of its jobs, or
+  CPU_QUEUE_RUNNING,   // on a thread, in the hands of its jobs' users, or
                        // waiting for an event
 } cpu_queue_state;
 
@@ -225,35 +230,36 @@ struct cpu_queue {
   // Under the pool's lock:
   cpu_queue_state state;
   cpu_queue *next_ready;
-  bool was_helped;  // taken by a client's thread the last time
-  // What was taken up last: to be compared and not followed, for it may have
-  // completed.
+  bool was_helped;  // a client's thread ran it last
+  // The command buffer taken up last. Only compared, never followed: it may
+  // have completed.
   const mtl_command_buffer *taken_up;
-  bool is_overseen;  // in overseer.c's list; the rest of it is at the end
-  mtl_command_buffer *first;  // submitted, not taken up
+  bool is_overseen;           // in overseer.c's list; see the end for the rest
+  mtl_command_buffer *first;  // submitted, and not taken up yet
   mtl_command_buffer *last;
   // Of the thread that runs the queue:
   mtl_command_buffer *current;
   mtli_command *next_command;
   bool is_stale;         // the host may have written since the last upload
-  mtli_watcher watcher;  // the event that it waits for
-  const mtli_command *awaiting;  // that wait; NULL for none
-  // Jobs that are not finished, and one for the thread that runs the queue:
-  // whoever takes it to 0 runs the queue on.
+  mtli_watcher watcher;  // called when the awaited event has its value
+  const mtli_command *awaiting;  // the command that waits; NULL for none
+  // Unfinished jobs, plus one for the thread that runs the queue. The thread
+  // that decrements it to 0 continues the queue.
   _Atomic uint32_t outstanding;
-  _Atomic bool has_failed;  // the current command buffer
+  _Atomic bool has_failed;  // of the current command buffer
   // MTL_TIMED_OUT or MTL_CANCELLED if the current command buffer is to end;
   // written under the pool's lock.
   _Atomic uint32_t stop;
-  // The event that the queue waits for, or is about to; and whether somebody is
-  // having it wait no longer (stop.c).
+  // The event that the queue waits for, or is about to; and whether a thread is
+  // ending that wait (stop.c).
   _Atomic(cpu_event *) awaited;
   _Atomic bool is_being_stopped;
   // While it is overseen; under the pool's lock:
-  uint64_t time_left_ns;  // while it waits
+  uint64_t time_left_ns;  // while it waits for an event
   cpu_queue *next_overseen;
   uint64_t deadline_ns;   // when time is up; 0 if never
-  uint64_t interrupt_ns;  // from the last interrupt to the next; 0 before
+  uint64_t interrupt_ns;  // interval from one interrupt to the next; 0 before
+                          // the first
 };
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// device.c: "cpu", whose memory is the host's, and "cpu-discrete", which
-// behaves like a device with memory of its own.
+// device.c: the devices "cpu", whose memory is the host's, and "cpu-discrete",
+// which behaves like a device with memory of its own.
 
 #include "base/futex.h"
 #include "base/machine.h"
@@ -21,7 +21,8 @@ bool cpu_device_is_listed(uint32_t index) {
   return index != CPU_DISCRETE_DEVICE;
 }
 
-// The micro-architecture level of the x86-64 psABI, or the machine's name.
+// Returns the micro-architecture level of the x86-64 psABI, or the machine's
+// name.
 static const char *architecture(void) {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("x86-64-v4")   ? "x86-64-v4"
@@ -47,7 +48,7 @@ static void info_fill(cpu_device *cpu) {
   info->max_threadgroup_threads[2] = 1024;
   info->max_threadgroup_memory_bytes = 32 * 1024;  // as Apple's GPUs
   info->max_buffer_bytes = memory_bytes / 4 * 3;
-  // Three quarters of memory, as Apple's GPUs with unified memory recommend.
+  // Three quarters of memory, as Apple recommends for GPUs with unified memory.
   info->recommended_max_working_set_bytes = memory_bytes / 4 * 3;
   info->buffer_offset_alignment_bytes = 1;
   info->compute_units = cpu_pool_threads(cpu->pool);

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// dispatch.c: runs a dispatch: its threadgroups, its code, its launch.
+// dispatch.c: runs a dispatch: prepares its launch, finds its code, runs its
+// threadgroups.
 #include <string.h>
 
 #include "base/futex.h"
 #include "check/check.h"
 #include "drivers/cpu/cpu.h"
 
-// Runs threadgroups. What code leaves to do is done when other code comes, or
-// the thread leaves the job.
+// Runs threadgroups. Additions that the code defers are done when other code
+// runs, or when the thread leaves the job.
 static void enter(cpu_job *job, const cpu_code *code, uint64_t first,
                   uint64_t end, cpu_context *context) {
   if (context->unfinished && context->unfinished != code) {
     const cpu_code *left = context->unfinished;
     context->unfinished = NULL;
-    left->code->finish(context->scratch);  // within this code's guard
+    left->code->finish(context->scratch);  // within the guard of the current
+                                           // code
   }
   context->unfinished = code->code->finish ? code : NULL;
   mtli_cpu_code_run(code->code, &job->launch, (uint32_t)first, (uint32_t)end,
@@ -25,8 +27,8 @@ static uint64_t count_groups(const mtli_cpu_launch *launch) {
          launch->group_count[2];
 }
 
-// Pieces are windows of threadgroups that the code takes together, where there
-// are enough for all threads.
+// Makes a piece of each window of threadgroups that merged code runs together,
+// if there are enough windows for all threads.
 static void cut_windows(cpu_queue *queue, cpu_job *job) {
   enum { LEAST_WINDOWS = 2 };  // for each thread
   const uint64_t groups = count_groups(&job->launch);
@@ -47,7 +49,7 @@ void cpu_run_groups(cpu_job *job, uint64_t first, uint64_t end,
     enter(job, job->code, first, end, context);
     return;
   }
-  // The last of each row of threadgroups is cut off.
+  // The last threadgroup of each row is cut off.
   while (first < end) {
     const uint64_t edge = first - first % row + row - 1;
     const bool is_edge = first == edge;
@@ -134,8 +136,8 @@ void cpu_dispatch_prepare(mtli_command *command) {
 
 typedef enum code_state { CODE_READY, CODE_AWAITED, CODE_FAILED } code_state;
 
-// Finds the code for one class of a dispatch's threadgroups. If it has to be
-// awaited, others run the queue from now on.
+// Finds the code for one class of a dispatch's threadgroups. If it is still
+// being compiled, another thread runs the queue on later.
 static code_state take_code(cpu_queue *queue, mtli_command *command,
                             cpu_pipeline *pipeline,
                             mtli_group_class group_class,
@@ -154,7 +156,7 @@ static code_state take_code(cpu_queue *queue, mtli_command *command,
     if (command == queue->current->commands) {
       cpu_list_of(queue->current)->start_ns = 0;  // nothing has run yet
     }
-    // Once watched, another thread may run the queue, from this command on.
+    // From here on another thread may run the queue from this command.
     queue->next_command = command;
     cpu_queue_pause(queue, NULL);
     if (cpu_variant_watch(variant, &queue->watcher)) {
@@ -199,16 +201,17 @@ static uint64_t code_bytes(const cpu_job *job) {
 static void prepare_code(cpu_job *job, bool is_tier_1) {
   job->is_in_order = !is_tier_1 || job->is_screened;
   job->kept_bytes = code_bytes(job);
-  // T0 stays inside: what it touches beyond is a mistake of the kernel's. Where
-  // there is no threadgroup memory, so is what any code touches behind the
-  // position: an argument without memory (driver.h) whose place it knew.
+  // Padding around position and threadgroup memory, for what tier 1 code may
+  // touch. Tier 0 stays inside, so that anything beyond is a fault. So is any
+  // access after the position where there is no threadgroup memory: an argument
+  // without memory (driver.h).
   job->margin_bytes = is_tier_1 && job->launch.threadgroup_bytes
                           ? MTLI_CPU_SCRATCH_MARGIN_BYTES
                           : 0;
 }
 
-// Code that screens a checked dispatch, or else, and behind it where it stops,
-// checked code. False if the queue is left until there is some.
+// Runs a checked dispatch by screening code, and by checked code if that stops.
+// False if the queue is left until there is code.
 static bool run_checked(cpu_queue *queue, mtli_command *command, cpu_job *job,
                         cpu_context *context) {
   cpu_pipeline *pipeline = (cpu_pipeline *)command->dispatch.pipeline;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// event.c: events whose signals arrive on the host: a timeline each, and a
-// hint which queue will signal.
+// event.c: events on the host's side: a timeline each, and a hint which queue
+// will signal it.
 #include "drivers/cpu/cpu.h"
 
 static mtli_timeline *timeline_of(mtl_event *event) {
@@ -33,7 +33,7 @@ mtl_status cpu_event_signal_by_host(mtl_event *event, uint64_t value) {
 
 mtl_status cpu_event_wait(mtl_event *event, uint64_t value,
                           uint64_t timeout_ns) {
-  // A client without a time limit runs the queue that will signal meanwhile.
+  // A client without a time limit runs, meanwhile, the queue that will signal.
   cpu_event *cpu = (cpu_event *)event;
   const uintptr_t signaller =
       atomic_load_explicit(&cpu->signaller, memory_order_relaxed);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// groups.c: the threadgroups of a dispatch: the program's, or others for kernels
-// to which they make no difference.
+// groups.c: chooses the threadgroups of a dispatch: the program's, or others
+// for kernels to which they make no difference.
 #include <string.h>
 
 #include "drivers/cpu/cpu.h"
 
 enum { MOST_THREADS = 1024, LEAST_THREADS = 128 };  // of threadgroups formed
+                                                    // here
 
-// Where simdgroups below each other share what they load in loops. False if the
-// program's own threadgroups have such.
+// Forms blocks, in which simdgroups of several rows share what they load in
+// loops. False if the program's own threadgroups are such blocks.
 static bool choose_block(const uint32_t own[3], const uint32_t grid[3],
                          uint32_t out_side[3]) {
   enum { ROWS = 8, HALF = MTL_SIMD_WIDTH / 2 };
@@ -24,10 +25,10 @@ static bool choose_block(const uint32_t own[3], const uint32_t grid[3],
   return true;
 }
 
-// Rows of the grid, or pieces of them: whole simdgroups, memory in its order,
-// and no code for other rows. False if a program's own threadgroups are that
-// already, or more of their lanes have threads, or if there are loops: what
-// these read may be near in them.
+// Forms rows of the grid, or pieces of rows: complete simdgroups, accesses in
+// the order of memory, and no code for other shapes. False if the program's
+// threadgroups are as good, or if the kernel has loops, whose loads may be near
+// each other in the program's.
 static bool choose_rows(bool is_brief, const uint32_t own[3],
                         const uint32_t grid[3], uint32_t out_side[3]) {
   enum { LEAST_GROUPS = 256 };
@@ -38,8 +39,8 @@ static bool choose_rows(bool is_brief, const uint32_t own[3],
   const bool are_few = own_threads < MTL_SIMD_WIDTH && grid[0] > own_threads;
   out_side[1] = out_side[2] = 1;
   if (is_row && is_brief && own[0] < MOST_THREADS) {
-    // Several of the program's at a time, if there are many: each costs what
-    // it takes to call it.
+    // Takes several of the program's threadgroups at once if there are many,
+    // since each costs a call.
     const uint64_t groups = (uint64_t)(grid[0] / own[0]) * grid[1] * grid[2];
     const uint64_t most = at_most(grid[0], MOST_THREADS) / own[0];
     out_side[0] =

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// interrupt.c: the signal that has a thread leave the kernel that it runs. It
-// is a real-time signal that nobody in the process uses; its handler is that of
-// faults, which jumps out only from the kernel's own instructions, so that
-// nothing of ours or the C library's is ever left half done.
+// interrupt.c: the signal that makes a thread leave the kernel that it runs. It
+// is a real-time signal that nobody else in the process uses. Its handler is
+// that of faults; it jumps out only from the kernel's own instructions, so that
+// no library function is left half done.
 #include <dlfcn.h>
 #include <stddef.h>
 
 #include "drivers/cpu/cpu.h"
 
-enum { FIRST_TRIED = 2, LAST_TRIED = 12 };  // below SIGRTMAX, which valgrind has
+enum { FIRST_TRIED = 2, LAST_TRIED = 12 };  // below SIGRTMAX, which valgrind
+                                            // uses
 
-static int number;  // 0: there is none to be had
+static int number;  // 0: no signal is free
 static cpu_signal_handler *handler;
-static const char token;  // what our signals carry
+static const char token;  // its address marks our signals
 
-// ThreadSanitizer holds back all but the signals of faults, for as long as the
-// thread calls none of what it intercepts; there it is one of those.
+// ThreadSanitizer delays all signals but those of faults until the thread calls
+// something that it intercepts; so under it one of those is used.
 static int choose(void) {
   if (dlsym(RTLD_DEFAULT, "__tsan_init")) {
     return SIGILL;
@@ -31,8 +32,8 @@ static int choose(void) {
 }
 
 static void install(void) {
-  // Not SA_NODEFER: real-time signals queue, and while the thread did not run
-  // several may have come.
+  // Without SA_NODEFER: real-time signals queue, and several may have come
+  // while the thread did not run.
   struct sigaction action = {.sa_sigaction = handler,
                              .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
   sigemptyset(&action.sa_mask);
@@ -47,8 +48,8 @@ void cpu_interrupt_install(cpu_signal_handler *faults) {
   }
 }
 
-// True if the signal comes to our handler. One that the program has put in its
-// place stays.
+// True if the signal reaches our handler; a handler that the program has
+// installed instead stays.
 static bool is_installed(void) {
   struct sigaction present;
   if (!number || sigaction(number, NULL, &present) != 0) {
@@ -72,8 +73,7 @@ bool cpu_interrupt_is(const siginfo_t *info) {
   return info->si_code == SI_QUEUE && info->si_value.sival_ptr == &token;
 }
 
-// True if the error can say which line an instruction belongs to. Nothing in it
-// that a handler may not do.
+// True if an error can name the line of an instruction. Safe in a handler.
 static bool has_line(const cpu_code *code, uintptr_t instruction) {
   char file[256];
   uint32_t line = 0;
@@ -91,7 +91,7 @@ bool cpu_interrupt_is_due(cpu_context *context, uintptr_t instruction) {
       !cpu_job_has_code(job, instruction)) {
     return false;
   }
-  // The compiler's own instructions, between threads, are of no line.
+  // Code that the compiler added between threads has no line.
   if (context->waits_for_line < MOST_WAITS &&
       !has_line(job->code, instruction) &&
       !has_line(job->edge_code, instruction)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// memory.c: buffers are pages of their own, so that their contents are aligned,
-// zero and given back at once. On cpu the host and kernels share them; on
-// cpu-discrete a shared or managed buffer has pages for each.
+// memory.c: a buffer is pages of its own, so that its contents are aligned,
+// zero, and given back at once. On cpu the host and kernels share them; on
+// cpu-discrete a shared or managed buffer has separate pages for each side.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static void pages_destroy(cpu_buffer *cpu) {
   mtli_pages_destroy(&cpu->synced);
 }
 
-// The host's side of a buffer whose kernels see another memory.
+// Makes the host's side of a buffer whose kernels see other memory.
 static mtl_status host_create(cpu_buffer *cpu, const mtl_buffer_desc *desc) {
   if (desc->no_copy_bytes) {
     cpu->host.bytes = desc->no_copy_bytes;
@@ -69,7 +69,7 @@ static void write_initial(mtli_pages *pages, const mtl_buffer_desc *desc) {
   }
 }
 
-// A part of a heap's memory is a part of each of its copies.
+// Makes a part of a heap: a part of each of the heap's copies.
 static void part_create(cpu_buffer *cpu, const mtl_buffer_desc *desc) {
   const cpu_buffer *parent = (const cpu_buffer *)cpu->buffer.parent;
   const size_t offset = cpu->buffer.parent_offset_bytes;
@@ -153,13 +153,13 @@ mtl_status cpu_buffer_advise(mtl_buffer *buffer, mtli_advice advice) {
 mtl_status cpu_buffer_modified(mtl_buffer *buffer, size_t offset_bytes,
                                size_t length_bytes) {
   if (!cpu_is_discrete(buffer->device)) {
-    return MTL_OK;  // one memory
+    return MTL_OK;  // there is only one copy
   }
   return cpu_coherence_modified((cpu_buffer *)buffer, offset_bytes,
                                 length_bytes);
 }
 
-// Kernels read the host's memory: the descriptor can stay where it is.
+// Kernels read host memory, so the descriptor can stay in the object.
 mtl_status cpu_texture_create(mtl_texture *texture) {
   texture->resource_id = (uintptr_t)&texture->descriptor;
   return MTL_OK;

@@ -40,8 +40,9 @@ static mtl_status file_fill(int file, const mtli_blob *blob) {
 }
 
 // Writes a path of file that was never used before. The dynamic linker takes
-// equal paths for equal objects, and a file number is used again once closed;
-// so the path spells a serial number in "." and "/", which mean nothing there.
+// equal paths for equal objects, and a closed file's number is used again; so
+// the path spells a serial number in "." and "/", which do not change its
+// meaning.
 static void path_write(char *path, size_t capacity, int file) {
   static _Atomic uint32_t serial;
   size_t used = (size_t)snprintf(path, capacity, "/proc/%d/fd/", (int)getpid());
@@ -52,7 +53,7 @@ static void path_write(char *path, size_t capacity, int file) {
   snprintf(path + used, capacity - used, "%d", file);
 }
 
-// Notes where the executable segments lie.
+// Finds the range of executable segments.
 static void find_instructions(const mtli_blob *elf, cpu_code *code) {
   const struct link_map *map = NULL;
   ElfW(Ehdr) header;
@@ -115,8 +116,8 @@ static mtl_status load_unnamed(const char *name, const mtli_blob *elf,
   return access(path, R_OK) == 0 ? load(name, path, out_code) : MTL_NOT_FOUND;
 }
 
-// The name of a file for machine code that is kept: the kernel's, as far as it
-// can be part of one, and numbers that make it new.
+// Writes the name of a file for machine code that is kept: the kernel's name,
+// as far as a path allows, and numbers that make it unique.
 static void name_kept(char *path, size_t capacity, const char *folder,
                       const char *kernel) {
   static _Atomic uint32_t serial;
@@ -129,8 +130,8 @@ static void name_kept(char *path, size_t capacity, const char *folder,
            (int)getpid(), atomic_fetch_add(&serial, 1));
 }
 
-// Loads it from a file that stays, in a folder of the user's: perf reads
-// symbols from files alone.
+// Loads it from a file that stays in a folder of the user's: perf reads symbols
+// only from files.
 static mtl_status load_kept(const char *folder, const char *name,
                             const mtli_blob *elf, cpu_code *out_code) {
   char path[PATH_MAX];
@@ -148,7 +149,8 @@ static mtl_status load_kept(const char *folder, const char *name,
   return status == MTL_OK ? load(name, path, out_code) : status;
 }
 
-// Without /proc: from a file in a folder whose files may be executed.
+// Loads it, where there is no /proc, from a file in a folder that allows
+// execution.
 static mtl_status load_named(const char *name, const mtli_blob *elf,
                              cpu_code *out_code) {
   char path[PATH_MAX];
@@ -177,8 +179,8 @@ static mtl_status load_named(const char *name, const mtli_blob *elf,
                          "temporary files (TMPDIR)");
 }
 
-// A debugger that comes later finds the file by its number, so it stays open
-// while a quarter of the numbers is enough for all of them.
+// True if the file may stay open, which a debugger that attaches later needs:
+// less than a quarter of the process's descriptors are in use.
 static bool may_stay_open(int file) {
   struct rlimit limit;
   return getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
@@ -210,7 +212,7 @@ mtl_status cpu_code_load(const mtli_code *container, cpu_code *out_code) {
 }
 
 void cpu_code_unload(const cpu_code *code, bool is_inherited) {
-  // The dynamic linker's lock may have been held at a fork.
+  // Another thread may have held the dynamic linker's lock at the fork.
   if (!is_inherited && code->library) {
     dlclose(code->library);
   }
@@ -228,7 +230,7 @@ static bool is_foreign(const mtli_blob *elf) {
   const Elf64_Half ours = EM_X86_64;
 #endif
   if (!elf) {
-    return true;  // of no CPU
+    return true;  // for no CPU
   }
   const Elf64_Ehdr *header = elf->bytes;
   return elf->size_bytes >= sizeof *header && header->e_machine != ours;

@@ -40,8 +40,8 @@ static bool takes_first_lanes(LLVMValueRef i) {
   return count < lanes_of_operand(i) && begins_alike(i, count);
 }
 
-// True if each lane of a result is made of the same lane of the operands,
-// for nobody else.
+// True if each lane of a result depends on the same lane of the operands, and
+// the result has no other user.
 static bool is_by_lane(LLVMValueRef value) {
   if (!LLVMIsAInstruction(value) || !LLVMGetFirstUse(value) ||
       LLVMGetNextUse(LLVMGetFirstUse(value))) {
@@ -79,7 +79,7 @@ static LLVMValueRef first_lanes(LLVMBuilderRef builder, LLVMValueRef vector,
 static LLVMValueRef narrow(LLVMBuilderRef builder, LLVMValueRef value,
                            unsigned count, uint32_t depth);
 
-// The same operation of fewer lanes.
+// Emits the same operation on fewer lanes.
 static LLVMValueRef operation(LLVMBuilderRef builder, LLVMValueRef i,
                               LLVMValueRef *operands, unsigned count) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
@@ -124,14 +124,14 @@ static LLVMValueRef narrow_operation(LLVMBuilderRef builder, LLVMValueRef i,
   return made;
 }
 
-// The first lanes of a value. What is no vector is the same for all.
+// Returns the first lanes of a vector; any other value as it is.
 static LLVMValueRef narrow(LLVMBuilderRef builder, LLVMValueRef value,
                            unsigned count, uint32_t depth) {
   LLVMTypeRef type = LLVMTypeOf(value);
   if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
     return value;
   }
-  // What was widened for the operation.
+  // A value that was widened for the operation.
   if (LLVMIsAShuffleVectorInst(value) && lanes_of_operand(value) == count &&
       begins_alike(value, count)) {
     return LLVMGetOperand(value, 0);

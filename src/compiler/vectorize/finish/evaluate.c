@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// evaluate.c: follows a value to what it is made of, lane by lane.
+// evaluate.c: evaluates an integer or address, lane by lane, for a known
+// simdgroup of a known threadgroup.
 #include "compiler/vectorize/finish/evaluate.h"
 
 #include <stddef.h>
@@ -20,7 +21,7 @@ static bool is_vector(LLVMTypeRef type) {
   return LLVMGetTypeKind(type) == LLVMVectorTypeKind;
 }
 
-// The width of an integer, or of each of a vector; 0 of anything else.
+// Returns the bits of an integer or of a vector's elements; 0 for other types.
 static unsigned bits_of(LLVMValueRef value) {
   LLVMTypeRef type = LLVMTypeOf(value);
   type = is_vector(type) ? LLVMGetElementType(type) : type;
@@ -38,7 +39,7 @@ static uint64_t extend(uint64_t value, unsigned bits) {
   return (cut(value, bits) ^ sign) - sign;
 }
 
-// Where a lane of a vector comes from: goes through what moves lanes about.
+// Follows shuffles and insertions to the value that a lane comes from.
 static LLVMValueRef follow_lane(LLVMValueRef value, uint32_t *lane) {
   for (;;) {
     if (LLVMIsAShuffleVectorInst(value)) {
@@ -74,7 +75,7 @@ static bool find_parameter(const lanes_known_place *p, LLVMValueRef value,
   if (value == LLVMGetParam(p->function, LANES_FIRST)) {
     return true;
   }
-  // The others are given where rows are simdgroups.
+  // The other parameters are known if rows are simdgroups.
   *out = value == LLVMGetParam(p->function, LANES_X) ? p->first : 0;
   return p->row == p->threads && (value == LLVMGetParam(p->function, LANES_X) ||
                                   value == LLVMGetParam(p->function, LANES_Y) ||
@@ -137,7 +138,7 @@ static bool compare(LLVMIntPredicate predicate, unsigned bits, uint64_t a,
   }
 }
 
-// A mask as a number, or a number as a mask.
+// Evaluates a cast between a mask and an integer.
 static bool find_cast_bits(const lanes_known_place *p, LLVMValueRef value,
                            uint32_t lane, uint32_t depth, uint64_t *out) {
   LLVMValueRef from = LLVMGetOperand(value, 0);
@@ -172,7 +173,7 @@ static bool find_selected(const lanes_known_place *p, LLVMValueRef value,
          find_value(p, LLVMGetOperand(value, chosen ? 1 : 2), lane, depth, out);
 }
 
-// One of two that are false, or 0, is enough.
+// Evaluates an `and` of which one operand is 0.
 static bool find_nothing(const lanes_known_place *p, LLVMValueRef value,
                          uint32_t lane, uint32_t depth, uint64_t *out) {
   *out = 0;
@@ -254,7 +255,7 @@ static bool find_value(const lanes_known_place *p, LLVMValueRef value,
   return true;
 }
 
-// Adds what one index of an address is worth, and goes on to what it is in.
+// Adds what an index contributes to an address, and steps into its type.
 static bool add_index(const lanes_known_place *p, LLVMValueRef index,
                       uint32_t lane, bool is_first, uint32_t depth,
                       LLVMTypeRef *type, int64_t *sum) {

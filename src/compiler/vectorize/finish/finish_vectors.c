@@ -28,24 +28,24 @@ static const char widening[] =
 static const char unrolling[] =
     "function(loop-unroll<O2;no-runtime>,early-cse,"
     "instcombine<no-verify-fixpoint>)";
-// Where it is known which simdgroup is at work: memory into registers.
+// Once the simdgroup is known: promotes memory to registers.
 static const char settling[] =
     "function(simplifycfg,sroa<modify-cfg>,early-cse<memssa>,"
     "instcombine<no-verify-fixpoint>,simplifycfg)";
 static const char closing[] =
     "function(early-cse<memssa>,loop-simplify,lcssa,loop-mssa(licm),adce,"
     "simplifycfg),globaldce";
-// Where loops have been found to do nothing.
+// Removes loops that turned out to do nothing.
 static const char tidying[] =
     "function(loop-simplify,lcssa,loop(loop-deletion),simplifycfg)";
 
-// Where loops go round in parts, whose memory is to stay memory.
+// Where loops are tiled for registers: without promotion of their memory.
 static const char parting[] = "function(adce)";
 
-// Where several simdgroups go at once: what each does with a number that its
-// lanes share, a vector of theirs. Where they only find addresses so, vectors
-// have to be taken apart again, or gather what rows share: a product by
-// threadgroups of 8 x 8 takes 2.2 times as long.
+// Where several simdgroups run at once: makes vectors of what each does with a
+// uniform number. For addresses alone that is a loss: vectors are split again,
+// or rows are gathered. A product by 8 x 8 threadgroups takes 2.2 times as
+// long.
 static const char joining[] =
     "function(slp-vectorizer,instcombine<no-verify-fixpoint>)";
 
@@ -65,7 +65,7 @@ static bool has_arithmetic(LLVMModuleRef module) {
 
 // --- Simdgroups with nothing to do -------------------------------------------
 
-// True if a block only goes round itself, noting where it is.
+// True if a block only loops, and notes the simdgroup.
 static bool is_idle(LLVMBasicBlockRef block) {
   LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
   bool is_loop = false;
@@ -82,8 +82,8 @@ static bool is_idle(LLVMBasicBlockRef block) {
   return is_loop;
 }
 
-// Simdgroups that have nothing to do between two barriers, such as those past
-// the bound of a step of a tree, need not say which one is at it.
+// Removes the notes of simdgroups that have nothing to do between two barriers,
+// such as those past the bound of a tree's step.
 static bool forget_idle_places(mtlc_kernel *kernel) {
   bool any = false;
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
@@ -107,8 +107,8 @@ static bool forget_idle_places(mtlc_kernel *kernel) {
 
 // --- The passes --------------------------------------------------------------
 
-// In the form for a known number of threads: before LLVM asks what is known of
-// the other's loops, for which it tries the turns of these.
+// Specialises for a known count of threads first: LLVM would otherwise compute
+// what is known of the general loops by simulating the specialised ones.
 static mtl_status use_threads(mtlc_kernel *kernel) {
   lanes_unroll_simdgroups(kernel);
   MTL_TRY(mtlc_run_llvm_passes(kernel, unrolling));

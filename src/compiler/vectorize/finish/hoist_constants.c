@@ -26,20 +26,20 @@ enum {
   MOST_ELEMENTS = 64,
 };
 
-// Where a constant is in a register.
+// A constant that is kept in a register.
 typedef struct parked {
-  uint32_t home;  // the node that has it, in no loop
+  uint32_t home;  // the node that loads it, in no loop
   LLVMValueRef value;
-  struct parked *next;  // another home of the constant
+  struct parked *next;  // the same constant, loaded in another node
 } parked;
 
-// A constant of equal elements.
+// A vector constant of equal elements.
 typedef struct splat {
   LLVMValueRef constant;
   bool may_be_parked;
   parked *homes;
   LLVMBasicBlockRef block;  // the last block that uses it, and
-  LLVMValueRef whole;       // as long as the constant in that block
+  LLVMValueRef whole;       // the constant's vector in that block
 } splat;
 
 typedef struct parking {
@@ -52,12 +52,13 @@ typedef struct parking {
   splat *splats;              // [splat_count]
   uint32_t splat_count;
   uint32_t splat_capacity;
-  LLVMValueRef lanes;  // where lanes of the last constant are in the vector
+  LLVMValueRef lanes;  // which lanes of the machine vector make the last
+                       // constant
 } parking;
 
 // --- Which constants ---------------------------------------------------------
 
-// Numbers that code generation knows better ways for stay what they are.
+// True for numbers that code generation has no better way for.
 static bool is_plain_number(LLVMValueRef number) {
   LLVMBool loses = 0;
   const double value = fabs(LLVMConstRealGetDouble(number, &loses));
@@ -99,7 +100,7 @@ static splat *find_splat(parking *p, LLVMValueRef constant) {
 
 // --- Where they are kept -----------------------------------------------------
 
-// The nearest node in front of all loops around a node.
+// Returns the nearest node before all loops around a node.
 static uint32_t home_of(const lanes_graph *graph, uint32_t node) {
   while (graph->nodes[node].loop != LANES_NONE ||
          graph->nodes[node].kind != LANES_BLOCK) {
@@ -138,7 +139,7 @@ static LLVMValueRef lanes_of(parking *p, unsigned count) {
   return p->lanes;
 }
 
-// The machine's vector as often as the constant has it.
+// Repeats the machine's vector to the constant's length.
 static LLVMValueRef repeat(parking *p, LLVMValueRef value, unsigned count) {
   return LLVMBuildShuffleVector(p->builder, value,
                                 LLVMGetPoison(LLVMTypeOf(value)),
@@ -147,8 +148,8 @@ static LLVMValueRef repeat(parking *p, LLVMValueRef value, unsigned count) {
 
 // --- Their uses --------------------------------------------------------------
 
-// How many of an instruction's first operands are terms of arithmetic that does
-// the same whatever numbers they are.
+// Returns how many of an instruction's first operands are terms of arithmetic
+// whose cost does not depend on their values.
 static unsigned count_terms(LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMFAdd:

@@ -22,11 +22,11 @@
 
 enum { WIDEST = 128, NUMBER_BITS = 32 };
 
-// A mask of which there is a vector of numbers.
+// A mask that also exists as a vector of integers.
 typedef struct wide_mask {
   LLVMValueRef wide;
-  LLVMBasicBlockRef block;  // the last block that it was a mask again in, and
-  LLVMValueRef narrow;      // that mask
+  LLVMBasicBlockRef block;  // the last block that it was converted back in,
+  LLVMValueRef narrow;      // and the result
 } wide_mask;
 
 typedef struct widening {
@@ -42,7 +42,7 @@ typedef struct widening {
 
 // --- Which values ------------------------------------------------------------
 
-// The lanes of a type of masks, or 0.
+// Returns the lanes of a mask type, or 0.
 static unsigned lanes_of_mask(LLVMTypeRef type) {
   if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
     return 0;
@@ -60,8 +60,8 @@ static bool is_mask(LLVMValueRef value) {
   return lanes_of_mask(LLVMTypeOf(value)) > 0;
 }
 
-// True if an instruction makes a mask of masks or of bits: it is done with
-// numbers instead.
+// True if an instruction makes a mask of masks or bits: it is then computed
+// with integers.
 static bool is_of_masks(LLVMValueRef value) {
   if (!LLVMIsAInstruction(value) || !is_mask(value)) {
     return false;
@@ -124,7 +124,7 @@ static LLVMValueRef vector_of_shifts(const widening *w, unsigned count,
   return LLVMConstVector(shifts, count);
 }
 
-// Each lane's bit becomes its sign, and that the whole lane.
+// Turns each lane's bit into its sign, and the sign into the whole lane.
 static LLVMValueRef wide_bits(widening *w, LLVMValueRef mask) {
   const unsigned count = LLVMGetVectorSize(LLVMTypeOf(mask));
   LLVMTypeRef type = wide_type(w, mask);
@@ -150,8 +150,8 @@ static bool is_all(LLVMValueRef mask, bool value) {
                         : LLVMConstNull(LLVMTypeOf(mask)));
 }
 
-// What the condition does not choose may be poison, which `and` and `or` would
-// let through. The bits of a number are not.
+// A lane that the condition does not choose may be poison, which `and` and `or`
+// would let through; an integer's bits are frozen.
 static LLVMValueRef without_poison(widening *w, LLVMValueRef mask,
                                    LLVMValueRef wide) {
   return LLVMIsABitCastInst(mask) ? wide
@@ -223,7 +223,8 @@ static LLVMValueRef wide_instruction(widening *w, LLVMValueRef mask) {
   }
 }
 
-// Comparisons, arguments and the like stay masks, and are numbers beside.
+// Comparisons, arguments and the like stay masks, with an integer vector made
+// of each.
 static LLVMValueRef wide_source(widening *w, LLVMValueRef mask) {
   LLVMValueRef before =
       LLVMIsAInstruction(mask)
@@ -254,7 +255,7 @@ static LLVMValueRef wide_of(widening *w, LLVMValueRef mask) {
   return wide;
 }
 
-// Loops come back to their phis: these are there before what they get.
+// Adds phis of integers before their incoming values exist, as loops need.
 static void add_phis(widening *w, LLVMBasicBlockRef block) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && LLVMIsAPHINode(i);
        i = LLVMGetNextInstruction(i)) {
@@ -276,7 +277,7 @@ static void fill_phi(widening *w, LLVMValueRef phi) {
 
 // --- Their uses --------------------------------------------------------------
 
-// The mask of numbers, for uses in the block of one of them, the first.
+// Returns the mask of an integer vector, converted once for each block.
 static LLVMValueRef narrow_of(widening *w, LLVMValueRef mask,
                               LLVMValueRef use) {
   LLVMValueRef wide = wide_of(w, mask);
@@ -290,7 +291,7 @@ static LLVMValueRef narrow_of(widening *w, LLVMValueRef mask,
   return known->narrow;
 }
 
-// True if bits of a mask are only asked whether there are any.
+// True if a mask's bits are only compared with 0.
 static bool is_any_test(LLVMValueRef bits) {
   if (!LLVMIsABitCastInst(bits) || !LLVMGetFirstUse(bits) ||
       LLVMGetTypeKind(LLVMTypeOf(bits)) != LLVMIntegerTypeKind) {
@@ -312,7 +313,7 @@ static bool is_any_test(LLVMValueRef bits) {
   return true;
 }
 
-// A machine asks a whole register whether it is zero.
+// Emits a test of a whole register for 0.
 static LLVMValueRef any_bits(widening *w, LLVMValueRef bits) {
   LLVMValueRef wide = wide_of(w, LLVMGetOperand(bits, 0));
   LLVMTypeRef type = LLVMTypeOf(wide);

@@ -23,8 +23,8 @@ enum {
 typedef struct rows {
   mtli_arena arena;
   LLVMBuilderRef builder;
-  LLVMValueRef *vectors;                // [count] in the order of the function
-  LLVMValueRef (*elements)[MOST_ROWS];  // [count] what becomes of them
+  LLVMValueRef *vectors;                // [count] in program order
+  LLVMValueRef (*elements)[MOST_ROWS];  // [count] the scalars that replace them
   uint32_t count, capacity;
   lanes_map numbers;
 } rows;
@@ -50,7 +50,7 @@ static bool is_number(LLVMValueRef value) {
   return LLVMIsAConstantInt(value) != NULL;
 }
 
-// A shuffle that repeats the first element of its first operand.
+// True for a shuffle that repeats the first element of its first operand.
 static bool repeats_first(LLVMValueRef i) {
   for (unsigned k = 0; k < LLVMGetNumMaskElements(i); k++) {
     if (LLVMGetMaskValue(i, k) != 0) {
@@ -92,8 +92,7 @@ static bool is_chosen(const rows *r, LLVMValueRef value) {
   return number != LANES_NONE && r->vectors[number];
 }
 
-// True if all that a vector is made of, and all that is made of it, is
-// chosen or an element.
+// True if a vector and all values connected to it are chosen or scalars.
 static bool stays_chosen(const rows *r, LLVMValueRef vector) {
   const int count = LLVMGetNumOperands(vector);
   for (int k = 0; k < count; k++) {
@@ -177,7 +176,7 @@ static LLVMValueRef make_element(rows *r, LLVMValueRef i, uint32_t row) {
   }
 }
 
-// Makes a vector's elements, once, and first those that they are made of.
+// Makes the scalars of a vector, once; first those of its operands.
 static void part(rows *r, uint32_t number) {
   LLVMValueRef i = r->vectors[number];
   if (r->elements[number][0]) {

@@ -36,18 +36,18 @@
 enum {
   MOST_THREADS = 1024,
   LEAST_WAITS = 3,
-  // Of all simdgroups together.
+  // of all simdgroups together
   MOST_INSTRUCTIONS = 2560,
-  GATHER_INSTRUCTIONS = 8,  // of elements that lie in several vectors
+  GATHER_INSTRUCTIONS = 8,  // for elements that are in several vectors
   MOST_MEMORY_BYTES = 4096,
-  // With registers of 32 bytes, what is kept as well: argmax over 2048 bytes
-  // takes 1.1 of the time, a tree beside as many values that are kept 1.25.
+  // On machines with 32-byte registers this includes kept values: argmax over
+  // 2048 bytes takes 1.1 of the time, a tree with as many kept values 1.25.
   MOST_IN_SHORT_REGISTERS_BYTES = 1024,
-  STATE_BYTES = 64,         // of a frame that nothing else is kept in
-  MOST_KEPT_BYTES = 1536,   // of the rest, three quarters of the registers
+  STATE_BYTES = 64,         // of a frame without kept values
+  MOST_KEPT_BYTES = 1536,   // of kept values: three quarters of the registers
   MOST_FRAME_BYTES = 8192,  // of all
   PATIENCE = 500000,
-  // In front of the scratch, so that threadgroup memory begins with a cell
+  // Before the scratch, so that threadgroup memory begins with a cell
   // (threadgroup_sroa.h) of elements of any size.
   IN_FRONT_BYTES =
       MTLI_CPU_SCRATCH_MARGIN_BYTES + 256 - (int)sizeof(mtli_cpu_position),
@@ -57,19 +57,19 @@ static const char memory_name[] = "known.memory";
 
 // --- Whether it is worth it --------------------------------------------------
 
-// What is asked about a simdgroup function.
+// A simdgroup's function under test for a count of threads.
 typedef struct question {
   const mtlc_kernel *kernel;
   LLVMValueRef scratch;
   mtlc_values accesses;  // to threadgroup memory
   lanes_known_place place;
-  uint64_t memory_bytes;  // that are touched
-  uint32_t instructions;  // found so far, of all simdgroups
-  bool straddles;         // some access touches parts of two vectors, or more
+  uint64_t memory_bytes;  // touched
+  uint32_t instructions;  // so far, of all simdgroups
+  bool straddles;         // some access touches parts of several vectors
 } question;
 
-// How many threads an array is made for, of which an address is a part: for
-// each an element, or several, or one for each simdgroup.
+// Returns for how many threads an array is made that an address points into: it
+// has an element, or several, for each thread, or one for each simdgroup.
 static uint64_t threads_for(const question *q, LLVMValueRef address) {
   LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
   uint64_t most = 0;
@@ -105,10 +105,10 @@ static uint64_t likely_threads(const question *q) {
     }
   }
   most = limit && (limit < most || most == 0) ? limit : most;
-  return most - most % MTL_SIMD_WIDTH;  // arrays may have room for more
+  return most - most % MTL_SIMD_WIDTH;  // an array may be larger than needed
 }
 
-// The blocks that the simdgroup may come to.
+// Returns the blocks that the simdgroup may reach.
 static mtlc_values find_reached(const question *q) {
   mtlc_values reached = {0};
   mtlc_values_add(&reached, LLVMBasicBlockAsValue(
@@ -146,7 +146,7 @@ static void note_straddling(question *q, const lanes_touch *touch,
   }
 }
 
-// True if all that an access touches is where numbers tell.
+// True if every address that an access touches is a known number.
 static bool is_known(question *q, LLVMValueRef access) {
   const int64_t start = sizeof(mtli_cpu_position);
   lanes_touch touch;
@@ -172,7 +172,7 @@ static bool is_known(question *q, LLVMValueRef access) {
   return true;
 }
 
-// True if all accesses of the simdgroup are known. Adds its instructions.
+// True if all accesses of the simdgroup are known. Counts its instructions.
 static bool are_known(question *q) {
   mtlc_values reached = find_reached(q);
   bool all = true;
@@ -190,7 +190,7 @@ static bool are_known(question *q) {
   return all;
 }
 
-// Threads that go round spend their time there.
+// True if a function has loops over threads: those take its time.
 static bool has_loops(LLVMValueRef function) {
   mtlc_flow flow = mtlc_flow_of(function);
   const bool any = flow.cycle_count > 0;
@@ -198,8 +198,8 @@ static bool has_loops(LLVMValueRef function) {
   return any;
 }
 
-// True if the simdgroups of threadgroups of so many threads would have
-// their memory in registers.
+// True if simdgroups of threadgroups of that many threads would have
+// threadgroup memory in registers.
 static bool is_memory_known(question *q, uint64_t kept_bytes) {
   q->place.first = 0;
   for (; q->place.first < q->place.threads; q->place.first += MTL_SIMD_WIDTH) {
@@ -207,14 +207,13 @@ static bool is_memory_known(question *q, uint64_t kept_bytes) {
       return false;
     }
   }
-  // What does not fit registers was as well in memory, but for these.
+  // What does not fit registers stays in memory, as before, except these.
   return q->memory_bytes + kept_bytes <= MOST_IN_SHORT_REGISTERS_BYTES ||
          q->straddles || lanes_machine_of(q->kernel->target).has_masks;
 }
 
-// True if what simdgroups keep over the barriers of a loop would fit
-// registers: sums, while threadgroup memory takes one piece of data after the
-// other.
+// True if values that simdgroups keep across a loop's barriers fit registers:
+// accumulators, while threadgroup memory holds changing data.
 static bool is_kept_in_registers(const question *q,
                                  const lanes_variant *variant,
                                  uint64_t simdgroups, uint64_t kept_bytes) {
@@ -266,8 +265,8 @@ lanes_known_group lanes_guess_threads(mtlc_kernel *kernel,
 
 // --- The call ----------------------------------------------------------------
 
-// A variable of so many bytes, all 0: what a kernel reads that it has not
-// written is any value there is, not LLVM's choice.
+// Makes a zero-initialised variable of that size. Memory that a kernel reads
+// before writing has some value, and is not undefined to LLVM.
 static LLVMValueRef build_variable(const mtlc_kernel *kernel,
                                    LLVMBuilderRef builder, uint64_t bytes,
                                    const char *name) {
@@ -333,7 +332,7 @@ void lanes_open_memory(mtlc_kernel *kernel) {
   }
 }
 
-// True if a phi counts threads by the simdgroup.
+// True if a phi counts threads by simdgroups.
 static bool counts_simdgroups(LLVMValueRef phi) {
   for (unsigned k = 0; LLVMIsAPHINode(phi) && k < LLVMCountIncoming(phi); k++) {
     LLVMValueRef next = LLVMGetIncomingValue(phi, k);
@@ -348,7 +347,7 @@ static bool counts_simdgroups(LLVMValueRef phi) {
   return false;
 }
 
-// True if a branch goes round a known number of simdgroups.
+// True if a branch closes a loop over a known number of simdgroups.
 static bool is_known_loop(LLVMValueRef end) {
   LLVMValueRef condition = LLVMIsABranchInst(end) && LLVMIsConditional(end)
                                ? LLVMIsAICmpInst(LLVMGetCondition(end))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// specialise_group_size.h: a second form of a kernel, for threadgroups of as many
-// threads as its threadgroup memory is made for.
+// specialise_group_size.h: makes a version of a kernel for the threadgroup size
+// that its threadgroup memory is declared for.
 #ifndef MTLC_SPECIALISE_GROUP_SIZE_H
 #define MTLC_SPECIALISE_GROUP_SIZE_H
 
@@ -11,9 +11,9 @@
 #include "compiler/vectorize/finish/simdgroups/group_loop.h"
 
 typedef struct lanes_known_group {
-  uint32_t threads;       // 0: no such form
-  uint32_t row;           // of these, in a row
-  uint64_t memory_bytes;  // of threadgroup memory, if that is in registers
+  uint32_t threads;       // 0: no such version
+  uint32_t row;           // threads in a row
+  uint64_t memory_bytes;  // of threadgroup memory that is in registers
 } lanes_known_group;
 
 // Returns how many threads a threadgroup has, or is likely to have, whose code
@@ -31,12 +31,12 @@ void lanes_call_for_threads(const mtlc_kernel *kernel, LLVMBuilderRef builder,
                             LLVMValueRef loops, lanes_known_group known,
                             uint64_t frame_bytes);
 
-// Once those loops are inlined and the number is in its place: asks LLVM to
-// unroll them.
+// Asks LLVM to unroll those loops, once they are inlined and their count is
+// constant.
 void lanes_unroll_simdgroups(mtlc_kernel *kernel);
 
-// Once they are unrolled: makes the accesses to that memory such as LLVM makes
-// registers of.
+// Rewrites accesses to that memory, once the loops are unrolled, so that LLVM
+// can promote them.
 void lanes_open_memory(mtlc_kernel *kernel);
 
 #endif

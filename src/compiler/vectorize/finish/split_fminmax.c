@@ -21,7 +21,7 @@ static bool is_comparison(LLVMValueRef value) {
   return LLVMIsAFCmpInst(value) != NULL;
 }
 
-// Takes `a or b` apart, in either of its forms.
+// Matches `a or b`, in either of its forms.
 static bool take_either(LLVMValueRef value, LLVMValueRef out_parts[2]) {
   if (LLVMIsAInstruction(value) &&
       LLVMGetInstructionOpcode(value) == LLVMOr) {
@@ -59,8 +59,9 @@ static bool is_less_or_greater(LLVMValueRef comparison, LLVMValueRef x,
 
 // --- Which values are numbers, not NaN --------------------------------------
 
-// A search from value to value. The phis on its way are taken for numbers: what
-// a loop carries is one if it begins as one and each turn makes one of it.
+// A search through values. Phis on the way are assumed to be numbers: a
+// loop-carried value is one if it starts as one and each iteration makes one of
+// it.
 typedef struct search {
   LLVMValueRef phis[8];
   uint32_t phi_count;
@@ -106,7 +107,7 @@ static bool is_number_phi(search *s, LLVMValueRef phi) {
   return true;
 }
 
-// True if value is a number where the comparison holds.
+// True if a comparison that holds implies that value is a number.
 static bool tells_number(LLVMValueRef comparison, LLVMValueRef value) {
   const LLVMRealPredicate predicate = LLVMGetFCmpPredicate(comparison);
   return predicate >= LLVMRealOEQ && predicate <= LLVMRealORD &&
@@ -147,8 +148,8 @@ static bool is_number(search *s, LLVMValueRef value) {
 
 // --- The pass ----------------------------------------------------------------
 
-// The condition under which x is chosen if y is a number: it is not less or not
-// greater, nor a NaN.
+// Returns the condition that selects x, given that y is a number: x is not
+// less, or not greater, and no NaN.
 static LLVMValueRef keeps_x(LLVMBuilderRef b, LLVMValueRef comparison) {
   return LLVMBuildFCmp(b,
                        LLVMGetFCmpPredicate(comparison) == LLVMRealOLT

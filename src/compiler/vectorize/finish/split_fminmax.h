@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// split_fminmax.h: fmin and fmax are a minimum or maximum, one instruction of
-// the machine, and a choice where one of the two is a NaN.
+// split_fminmax.h: splits fmin and fmax into a minimum or maximum and a select
+// for NaN.
 #ifndef MTLC_SPLIT_FMINMAX_H
 #define MTLC_SPLIT_FMINMAX_H
 

@@ -21,13 +21,13 @@
 #include "compiler/vectorize/finish/evaluate.h"
 
 enum {
-  WIDTH = MOST_LANES,         // elements of a cell
-  MOST_ELEMENTS = 4 * WIDTH,  // of an access: four of each thread
+  WIDTH = MOST_LANES,         // elements of a cell (one vector)
+  MOST_ELEMENTS = 4 * WIDTH,  // of an access: four for each thread
   BLOCK_BYTES = 8 * WIDTH,
-  BLOCK_CELLS = 8,  // at most, of bytes
+  BLOCK_CELLS = 8,  // the most cells of a block, with bytes as elements
   MOST_BLOCKS = 48,
   MOST_CELLS = MOST_BLOCKS * BLOCK_CELLS,
-  PATIENCE = 10000,  // for an access
+  PATIENCE = 10000,  // operations to evaluate one access
 };
 
 // --- Accesses ----------------------------------------------------------------
@@ -107,7 +107,7 @@ lanes_whereabouts lanes_touches_at(const lanes_known_place *place,
   return LANES_KNOWN;
 }
 
-// True if a variable is made 0.
+// True for the memset that zeroes a variable.
 static bool is_filled(LLVMValueRef user) {
   return is_called(user, "llvm.memset.");
 }
@@ -124,7 +124,8 @@ bool lanes_find_touches(LLVMTargetDataRef data, LLVMValueRef root,
       LLVMValueRef user = LLVMGetUser(use);
       lanes_touch touch;
       if (LLVMIsAGetElementPtrInst(user) || LLVMIsAInsertElementInst(user) ||
-          LLVMIsAShuffleVectorInst(user)) {  // of it for each lane
+          LLVMIsAShuffleVectorInst(user)) {  // a shuffle that repeats it for
+                                             // each lane
         mtlc_values_add(&addresses, user);
       } else if (LLVMIsAAllocaInst(root) && is_filled(user)) {
         continue;
@@ -147,19 +148,20 @@ typedef struct cells {
   lanes_known_place place;
   LLVMValueRef variable;
   uint64_t size_bytes;
-  uint32_t element_bytes[MOST_BLOCKS];  // 0 if nobody touches it
-  LLVMValueRef items[MOST_CELLS];       // variables; NULL if nobody asks for it
+  uint32_t element_bytes[MOST_BLOCKS];  // 0 if no access touches it
+  LLVMValueRef items[MOST_CELLS];       // one variable for each cell; NULL if
+                                        // none touches it
 } cells;
 
-// The elements that an access touches, by cell * WIDTH + lane, or NOWHERE.
+// The elements of an access, as cell * WIDTH + lane, or NOWHERE.
 typedef struct elements {
   int at[MOST_ELEMENTS];
-  int first_cell, end_cell;  // of those touched
+  int first_cell, end_cell;  // range of the cells touched
 } elements;
 enum { NOWHERE = -1 };
 
-// Finds the element at an offset. False if its block is of elements of another
-// size, or does not have it as one.
+// Finds the element at an offset. False if its block has elements of another
+// size or alignment.
 static bool find_element(cells *c, int64_t offset, uint32_t bytes, int *out) {
   if (offset < 0 || (uint64_t)offset >= c->size_bytes || offset % bytes) {
     return false;
@@ -195,7 +197,7 @@ static bool find_elements(cells *c, const lanes_touch *touch, elements *out) {
   return true;
 }
 
-// True if some element is touched twice.
+// True if an element is touched twice.
 static bool has_twice(const elements *e, uint32_t count) {
   for (uint32_t k = 1; k < count; k++) {
     for (uint32_t j = 0; j < k; j++) {
@@ -207,8 +209,8 @@ static bool has_twice(const elements *e, uint32_t count) {
   return false;
 }
 
-// True if an access can be made one of cells: if lanes that may not run
-// store to the same element, which of them was the last hangs on that.
+// True if an access can become one of cells. It cannot if lanes that may not
+// run store to the same element: which is last depends on the mask.
 static bool may_be_cells(cells *c, const lanes_touch *touch) {
   elements e;
   return find_elements(c, touch, &e) &&
@@ -250,7 +252,7 @@ static LLVMValueRef shuffle(cells *c, LLVMValueRef left, LLVMValueRef right,
                                 LLVMConstVector(mask, count), "");
 }
 
-// Cuts a vector to its first lanes, or appends lanes without a value.
+// Truncates a vector to its first lanes, or appends undefined lanes.
 static LLVMValueRef resize(cells *c, LLVMValueRef value, uint32_t count) {
   int lanes[MOST_ELEMENTS];
   LLVMTypeRef type = LLVMTypeOf(value);
@@ -266,7 +268,7 @@ static bool is_alone(const lanes_touch *touch) {
   return element_of(touch->type) == touch->type;
 }
 
-// The elements that an access finds, in its type.
+// Loads the elements of an access, in its type.
 static LLVMValueRef load_elements(cells *c, const lanes_touch *touch,
                                   const elements *e) {
   const uint32_t width = touch->count > WIDTH ? touch->count : WIDTH;
@@ -296,7 +298,7 @@ static LLVMValueRef load_elements(cells *c, const lanes_touch *touch,
   return LLVMBuildBitCast(c->builder, found, touch->type, "");
 }
 
-// A value of an access as a vector of elements.
+// Returns an access's value as a vector of elements.
 static LLVMValueRef elements_of(cells *c, const lanes_touch *touch,
                                 LLVMValueRef value) {
   if (!is_alone(touch)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// threadgroup_sroa.h: threadgroup memory as vectors, where each access touches
-// elements that are known by number.
+// threadgroup_sroa.h: replaces threadgroup memory by vectors, where all
+// accesses touch known elements.
 #ifndef MTLC_THREADGROUP_SROA_H
 #define MTLC_THREADGROUP_SROA_H
 
@@ -17,16 +17,15 @@
 typedef struct lanes_touch {
   LLVMValueRef instruction;
   LLVMValueRef address;  // of the first element, or a vector of all addresses
-  LLVMValueRef mask;     // NULL: of all elements
-  LLVMValueRef value;    // what is stored, or else loaded; NULL: nothing else
-  LLVMTypeRef type;      // of what is loaded or stored
+  LLVMValueRef mask;     // NULL: all elements
+  LLVMValueRef value;    // the stored value, or the load; NULL for the memset
+  LLVMTypeRef type;      // of the loaded or stored value
   uint32_t count;        // elements
   uint32_t element_bytes;
   bool stores;
 } lanes_touch;
 
-// Describes an access that may be made one of registers. False if it is
-// anything else.
+// Describes an access that may become one of registers. False for any other.
 bool lanes_touch_of(LLVMTargetDataRef data, LLVMValueRef instruction,
                     lanes_touch *out);
 
@@ -36,18 +35,18 @@ typedef enum lanes_whereabouts {
   LANES_KNOWN,
 } lanes_whereabouts;
 
-// Finds how many bytes behind root an element of an access is.
+// Finds how many bytes after root an element of an access is.
 lanes_whereabouts lanes_touches_at(const lanes_known_place *place,
                                    const lanes_touch *touch, uint32_t element,
                                    LLVMValueRef root, int64_t *out);
 
-// Finds all accesses to what root points to. False if there is anything else
-// that is done with it.
+// Finds all accesses to what root points to. False if it is used in any other
+// way.
 bool lanes_find_touches(LLVMTargetDataRef data, LLVMValueRef root,
                         mtlc_values *accesses);
 
-// Puts vectors in the place of a variable that is 0 at first, if all accesses
-// to it are to known elements, near each other of one size.
+// Replaces a zero-initialised variable by vectors, if all accesses to it are to
+// known, nearby elements of one size.
 void lanes_split_threadgroup_memory(mtlc_kernel *kernel, LLVMValueRef variable);
 
 #endif

@@ -21,9 +21,9 @@
 #endif
 
 enum {
-  // The driver's frames on the thread that runs a kernel.
+  // stack that the driver needs on the thread that runs a kernel
   STACK_NEEDED_BYTES = 48 * 1024,
-  // For the handlers: some frames behind the registers that the system saves.
+  // stack for the handlers, after the registers that the system saves
   HANDLER_BYTES = 2 * 1024,
   SIGNAL_STACK_EXTRA_BYTES = 32 * 1024,
   OLDEST_MINSIGSTKSZ = 2048,
@@ -36,8 +36,8 @@ static struct sigaction earlier[SIGNAL_COUNT];
 static pthread_once_t install_once = PTHREAD_ONCE_INIT;
 static pthread_key_t stack_key;
 
-// The context that runs a kernel on this thread. Initial-exec: a handler may
-// not allocate, as the first use of another kind could.
+// The context of the kernel that this thread runs. Initial-exec: another
+// thread-local model may allocate on first use, which a handler must not.
 _Thread_local cpu_context *volatile cpu_running
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 _Static_assert(offsetof(cpu_context, caller_stack) == 0, "stack_call.S");
@@ -49,7 +49,7 @@ static bool is_on_stack(const cpu_workspace *workspace, uintptr_t address) {
          address < (uintptr_t)workspace->stack_end;
 }
 
-// Of frames that sanitizers know nothing of.
+// Runs on frames that sanitizers know nothing of.
 __attribute__((no_sanitize_address, no_sanitize_thread)) static uintptr_t
 word_at(uintptr_t address) {
   return *(const uintptr_t *)address;
@@ -74,7 +74,7 @@ static void read_registers(const ucontext_t *state, cpu_fault *fault) {
   fault->instruction = (uintptr_t)state->uc_mcontext.gregs[REG_RIP];
 }
 
-// Finds where a function without a frame returns to.
+// Finds the return address of a function without a frame.
 static void read_link(const cpu_workspace *workspace, const ucontext_t *state,
                       cpu_fault *fault) {
   (void)state;
@@ -108,9 +108,10 @@ static void pass_on(int signal, siginfo_t *info, void *state) {
   if (action->sa_flags & SA_SIGINFO) {
     action->sa_sigaction(signal, info, state);
   } else if (action->sa_handler == SIG_IGN && info->si_code <= 0) {
-    return;  // somebody sent it, and it is ignored
+    return;  // sent by somebody, and ignored
   } else if (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN) {
-    // The instruction faults again without us; a sent signal is sent again.
+    // Returning makes the instruction fault again without this handler; a sent
+    // signal is sent again.
     struct sigaction plain = {.sa_handler = SIG_DFL};
     sigaction(signal, &plain, NULL);
     if (info->si_code <= 0) {
@@ -121,8 +122,8 @@ static void pass_on(int signal, siginfo_t *info, void *state) {
   }
 }
 
-// True if a signal's handler is at work on a kernel's stack, from stack_pointer
-// up: it returns to where all handlers do.
+// True if a signal handler runs on a kernel's stack, from stack_pointer up: its
+// frame returns to where all handlers' do.
 static bool is_in_handler(const cpu_workspace *workspace,
                           uintptr_t stack_pointer, uintptr_t handlers_return) {
   uintptr_t at = (stack_pointer + sizeof at - 1) & ~(sizeof at - 1);
@@ -134,8 +135,8 @@ static bool is_in_handler(const cpu_workspace *workspace,
   return false;
 }
 
-// True if what faulted is the kernel that context runs, or what it called: code
-// of the kernel's, or other code on the kernel's stack.
+// True if the fault is in the context's kernel, or in code that runs on the
+// kernel's stack.
 static bool is_kernels(const cpu_context *context, const cpu_fault *fault,
                        uintptr_t handlers_return) {
   const cpu_workspace *workspace = &context->workspace;
@@ -144,13 +145,13 @@ static bool is_kernels(const cpu_context *context, const cpu_fault *fault,
           !is_in_handler(workspace, fault->stack_pointer, handlers_return));
 }
 
-// Leaves a kernel that is to end, which is no fault.
+// Leaves a kernel that was interrupted, which is no fault.
 static void leave_interrupted(cpu_context *context, const cpu_fault *fault,
                               const ucontext_t *state) {
   cpu_running = NULL;
   context->fault =
       (cpu_fault){.is_stop = true, .instruction = fault->instruction};
-  // The signal is blocked in its handler.
+  // The system blocks a signal in its handler.
   pthread_sigmask(SIG_SETMASK, &state->uc_sigmask, NULL);
   siglongjmp(context->jump, 1);
 }
@@ -172,13 +173,13 @@ static void handle(int signal, siginfo_t *info, void *state) {
       mtli_check_host_fault(fault.address, fault.is_write, fault.instruction)) {
     return;
   }
-  // A code <= 0: sent, not caused here.
+  // A code <= 0: another thread or process sent it.
   if (!context || info->si_code <= 0 ||
       !is_kernels(context, &fault, handlers_return)) {
     pass_on(signal, info, state);
     return;
   }
-  cpu_running = NULL;  // a fault of what follows is not a kernel's
+  cpu_running = NULL;  // a fault from here on is not a kernel's
   read_link(&context->workspace, state, &fault);
   if (fault.is_improper) {
     uint64_t address = 0;
@@ -186,7 +187,7 @@ static void handle(int signal, siginfo_t *info, void *state) {
                                                             : fault.address;
   }
   context->fault = fault;
-  // Whoever stands between the kernel and this handler may have blocked more.
+  // Code between the kernel and this handler may have blocked more signals.
   pthread_sigmask(SIG_SETMASK, &((ucontext_t *)state)->uc_sigmask, NULL);
   siglongjmp(context->jump, 1);
 }
@@ -227,8 +228,8 @@ static size_t stack_left_bytes(void) {
   return here - (uintptr_t)first;
 }
 
-// What the system saves when a signal comes, which grows with the processor's
-// registers: 2 KiB once, 3.5 KiB with AVX-512, 11 KiB with AMX.
+// Returns what the system saves for a signal. It grows with the processor's
+// registers: 2 KiB at first, 3.5 KiB with AVX-512, 11 KiB with AMX.
 static size_t signal_frame_bytes(void) {
   const size_t bytes = getauxval(AT_MINSIGSTKSZ);
   return bytes > OLDEST_MINSIGSTKSZ ? bytes : OLDEST_MINSIGSTKSZ;
@@ -243,14 +244,13 @@ static bool give_signal_stack(void) {
     free(bytes);
     return false;
   }
-  free(pthread_getspecific(stack_key));  // that the client has replaced
+  free(pthread_getspecific(stack_key));  // the client has replaced it
   pthread_setspecific(stack_key, bytes);
   return true;
 }
 
-// True if the thread has a stack for signals, its own or one from here. One
-// that the client has made too small for this processor stays: its thread runs
-// no kernels.
+// True if the thread has a signal stack, its own or one from here. A client's
+// stack that is too small for this processor stays: its threads run no kernels.
 static bool has_signal_stack(void) {
   stack_t present;
   if (sigaltstack(NULL, &present) != 0) {
@@ -262,10 +262,10 @@ static bool has_signal_stack(void) {
 }
 
 bool cpu_fault_prepare_thread(void) {
-  // A client that gives its thread another stack for signals does so early.
+  // A client that gives its thread another signal stack does so early.
   enum { CHECKS = 64 };
   static _Thread_local struct {
-    uintptr_t lowest_frame;  // below it too little stack is left
+    uintptr_t lowest_frame;  // too little stack is left below it
     bool has_signal_stack;
     uint32_t count;
   } thread;
@@ -293,7 +293,7 @@ void cpu_context_destroy(cpu_context *context) {
   free(context);
 }
 
-// Gives the context what job needs of memory. False when out of memory.
+// Gives the context the memory that a job needs. False when out of memory.
 static bool reserve(cpu_context *context, const cpu_job *job) {
   cpu_workspace *workspace = &context->workspace;
   if (!workspace->first && !cpu_workspace_create(workspace)) {
@@ -315,7 +315,7 @@ static bool reserve(cpu_context *context, const cpu_job *job) {
   return true;
 }
 
-// True if the context has what job needs, in its place.
+// True if the context has the memory that a job needs, in its place.
 static bool is_reserved(const cpu_context *context, const cpu_job *job) {
   return context->scratch &&
          context->placed_bytes == job->launch.threadgroup_bytes &&
@@ -324,7 +324,7 @@ static bool is_reserved(const cpu_context *context, const cpu_job *job) {
              context->workspace.kept_bytes;
 }
 
-// What a thread does on a kernel's stack.
+// The arguments of a function that runs on a kernel's stack.
 typedef struct guarded_run {
   cpu_job *job;
   uint64_t first;
@@ -345,9 +345,8 @@ static void run_finish(void *argument) {
 static void call_guarded(void (*function)(void *), guarded_run *run) {
   cpu_context *context = run->context;
   context->job = run->job;
-  // The mask is not saved: the handlers leave it alone, and saving it would be
-  // a system call.
-  // Relaxed, both: a hint for the overseer, who comes again.
+  // The mask is not saved, which would be a system call: the handlers leave it
+  // alone. Both relaxed: a hint for the overseer, which looks again.
   atomic_store_explicit(&context->busy_with, run->job->queue,
                         memory_order_relaxed);
   if (sigsetjmp(context->jump, 0) == 0) {
@@ -356,7 +355,7 @@ static void call_guarded(void (*function)(void *), guarded_run *run) {
     cpu_running = NULL;
   } else if (run->job->is_screened && !context->fault.is_stop) {
     run->job->is_suspect = true;
-    context->unfinished = NULL;  // what it left to do is not to be done
+    context->unfinished = NULL;  // its deferred additions are dropped
     cpu_workspace_recover(&context->workspace, context->fault.address);
   } else {
     cpu_fault_report(run->job, context);

@@ -15,11 +15,11 @@ static const int registers[16] = {
 
 typedef struct instruction {
   const uint8_t *at;  // the next byte
-  bool has_segment;   // its base is not among the registers
+  bool has_segment;   // a segment register's base is to be added
   uint8_t base_high;  // 8 if the base is one of r8 to r15
   uint8_t index_high;
   uint8_t map;         // of opcodes: 0; 1 behind 0f, and so on
-  uint8_t disp8_unit;  // what a displacement of 8 bits counts
+  uint8_t disp8_unit;  // bytes that a unit of an 8-bit displacement stands for
   uint8_t opcode;
 } instruction;
 
@@ -42,7 +42,7 @@ static void skip_prefixes(instruction *i) {
   }
 }
 
-// Those of two, three and four bytes, which have bits inverted.
+// Reads a vector prefix of two, three or four bytes, which has inverted bits.
 static bool read_vector_prefix(instruction *i) {
   const uint8_t *p = i->at;
   if (*p == 0xc5) {
@@ -112,7 +112,7 @@ static bool read_operand(instruction *i, const ucontext_t *state,
   }
   const bool has_base = mode != 0 || base != NO_BASE;
   if (!has_base && !has_sib) {
-    return false;  // relative to the code
+    return false;  // relative to the instruction pointer
   }
   address += has_base ? value_of(state, base | i->base_high) : 0;
   if (mode == 1) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fault_text.c: what a fault's error says: the kernel, its line and thread, and
-// what happened. Nothing that the kernel may have overwritten is trusted.
+// fault_text.c: writes a fault's error: the kernel, its line and thread, and
+// what happened. It trusts nothing that the kernel may have overwritten.
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,8 +19,8 @@ static const char *signal_name(int signal) {
   return "a signal";
 }
 
-// Returns where the code's object begins if address is in it, in an instruction
-// or a text; 0 if not.
+// Returns the address of the code's object if an address, of an instruction or
+// a text, is in it; else 0.
 static uintptr_t object_around(const cpu_code *code, uintptr_t address) {
   Dl_info own;
   Dl_info other;
@@ -31,8 +31,8 @@ static uintptr_t object_around(const cpu_code *code, uintptr_t address) {
              : 0;
 }
 
-// Text of the kernel's own. A kernel that wrote where its position is may have
-// left any address there.
+// Returns a text of the kernel's own, or NULL: a faulty kernel may have left
+// any address in its position.
 static const char *note_of(const cpu_job *job,
                            const mtli_cpu_position *position) {
   const char *note = NULL;
@@ -44,7 +44,7 @@ static const char *note_of(const cpu_job *job,
              : NULL;
 }
 
-// Why the code stopped itself, as it noted itself (cpu_abi.h).
+// Describes why the code stopped itself, by its own note (cpu_abi.h).
 static void describe_stop(const cpu_job *job, const cpu_context *context,
                           char *text, size_t capacity) {
   enum { STOPPED_BY_TRAP = 1, STOPPED_BY_ASSERTION, STOPPED_AS_SAID };
@@ -65,7 +65,7 @@ static void describe_stop(const cpu_job *job, const cpu_context *context,
            signal);
 }
 
-// Bytes from address to the piece at first; 0 inside.
+// Returns the bytes from an address to a piece of memory; 0 inside.
 static size_t distance_bytes(uintptr_t address, uintptr_t first,
                              size_t size_bytes) {
   return address < first                ? first - address
@@ -99,10 +99,8 @@ static void describe_threadgroup_memory(const cpu_job *job,
   }
 }
 
-// Finds the threadgroup argument without memory that an address is of. Several
-// lie one behind the other (driver.h); the place of one that is alone is known
-// when code is made, and where there is no threadgroup memory at all nothing
-// else lies there. NULL if it is none such.
+// Finds the threadgroup argument without memory that an address belongs to, or
+// NULL. Their fake addresses are one after another (driver.h).
 static const mtl_argument *find_missing(const cpu_job *job,
                                         const cpu_context *context) {
   const uintptr_t first =
@@ -148,8 +146,7 @@ static bool describe_missing(const cpu_job *job, const cpu_context *context,
   return argument;
 }
 
-// Describes an address next to the worker's own memory. False if it is not: a
-// wild one may lie between its parts, too.
+// Describes an address near the worker's own memory. False if it is elsewhere.
 static bool describe_own(const cpu_job *job, const cpu_context *context,
                          char *text, size_t capacity) {
   enum { NEAR_BYTES = 16 * 1024 * 1024 };
@@ -195,7 +192,7 @@ static const mtli_dispatch *dispatch_of(const cpu_job *job) {
 }
 
 // The low half of the address space is the process's, the high half the
-// system's; between them is nothing that an address can name.
+// system's; no address between them exists.
 static void describe_improper(const cpu_fault *fault, char *text,
                               size_t capacity) {
   enum { USER_BITS = 47, MOST_ALIGNMENT = 64 };
@@ -225,7 +222,7 @@ static void describe_improper(const cpu_fault *fault, char *text,
   }
 }
 
-// What happened, in words.
+// Describes what happened.
 static void describe(const cpu_job *job, const cpu_context *context, char *text,
                      size_t capacity) {
   const cpu_fault *fault = &context->fault;
@@ -273,7 +270,7 @@ static bool ends_with(const char *text, const char *end) {
   return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-// Which threadgroups ran with the one that the position names, if any did.
+// Names the threadgroups that ran together with the position's, if any did.
 static void describe_others(const cpu_job *job,
                             const mtli_cpu_position *position, char *text,
                             size_t capacity) {
@@ -286,8 +283,8 @@ static void describe_others(const cpu_job *job,
   }
 }
 
-// Writes "file:line, " of the instruction that faulted, or of the call if it is
-// in a function that has no lines, such as memcpy; or nothing.
+// Writes "file:line, " of the instruction, or of the call if it is in a
+// function without lines, such as memcpy; or nothing.
 static void write_line(const cpu_job *job, const cpu_fault *fault, char *out,
                        size_t capacity) {
   const char *kernels_file = job->command->dispatch.pipeline->kernel->file;
@@ -337,7 +334,7 @@ void cpu_fault_report(const cpu_job *job, const cpu_context *context) {
         left < launch->group_threads[i] ? left : launch->group_threads[i];
     const uint32_t place = first + (side ? rest % side : 0);
     rest = side ? rest / side : 0;
-    // In the threadgroups that the program has chosen.
+    // In the threadgroups of the program, not those that the driver formed.
     group[i] = place / dispatch->group_threads[i];
     thread[i] = place % dispatch->group_threads[i];
   }

@@ -69,7 +69,7 @@ void cpu_lines_copy(const mtli_blob *elf, cpu_lines *out_lines) {
   if (texts.size_bytes) {
     memcpy(bytes + table.size_bytes, texts.bytes, texts.size_bytes);
   }
-  bytes[table.size_bytes + texts.size_bytes] = 0;  // ends the last text
+  bytes[table.size_bytes + texts.size_bytes] = 0;  // terminates the last text
   *out_lines = (cpu_lines){.bytes = bytes,
                            .table_bytes = table.size_bytes,
                            .text_bytes = texts.size_bytes};
@@ -129,13 +129,13 @@ typedef struct entry {
 
 typedef struct unit {
   const cpu_lines *lines;
-  mtli_cursor cursor;  // at its program, to its end
+  mtli_cursor cursor;  // at the unit's line program
   uint64_t instruction_bytes;
   int line_base;
   uint32_t line_range;
   uint32_t opcode_base;
   unsigned char operand_counts[256];
-  // Read again to look a file up:
+  // for looking a file up later
   mtli_cursor folders;
   mtli_cursor files;
 } unit;
@@ -211,11 +211,11 @@ static bool read_unit(const cpu_lines *lines, mtli_cursor *cursor, unit *u) {
   *u = (unit){.lines = lines, .cursor = {.data = bytes, .size = size_bytes}};
   mtli_cursor *own = &u->cursor;
   const uint64_t version = read_number(own, 2);
-  mtli_cursor_take(own, 2);  // bytes of an address, of a segment
+  mtli_cursor_take(own, 2);  // sizes of an address and of a segment
   const uint32_t header_bytes = mtli_cursor_u32(own);
   const size_t program = own->offset + header_bytes;
   u->instruction_bytes = read_number(own, 1);
-  mtli_cursor_take(own, 2);  // operations an instruction, default_is_stmt
+  mtli_cursor_take(own, 2);  // operations in an instruction, default_is_stmt
   u->line_base = (signed char)read_number(own, 1);
   u->line_range = (uint32_t)read_number(own, 1);
   u->opcode_base = (uint32_t)read_number(own, 1);
@@ -240,13 +240,13 @@ typedef struct row {
 
 typedef struct search {
   uint64_t address;
-  row last;  // the row before the one being made
+  row last;  // the row before the current one
   bool has_last;
   row found;
   bool is_found;
 } search;
 
-// A row is good up to the next one's address.
+// Ends a row: it is valid up to the next one's address.
 static void end_row(search *s, const row *now, bool ends_sequence) {
   if (s->has_last && s->last.address <= s->address &&
       s->address < now->address) {
@@ -341,7 +341,7 @@ bool cpu_lines_find(const cpu_lines *lines, uint64_t address, char *out_file,
     if (s.is_found) {
       write_path(&u, s.found.file, out_file, capacity);
       *out_line = (uint32_t)s.found.line;
-      return s.found.line != 0;  // 0: the compiler's own
+      return s.found.line != 0;  // 0: code that the compiler made
     }
   }
   return false;

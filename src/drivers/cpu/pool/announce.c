@@ -20,11 +20,11 @@
 #include "drivers/cpu/pool/pool.h"
 
 enum {
-  // A wake takes the waker 2 to 6 us, so those who are woken wake others.
+  // A wake-up costs the waker 2 to 6 us, so woken threads wake others.
   WAKES = 2,
 };
 
-// How many threads are light.
+// Returns how many threads will look for work soon.
 static uint32_t count_light(const cpu_pool *pool) {
   uint32_t light = (uint32_t)atomic_load(&pool->clients.awake);
   const uint32_t squads =
@@ -35,7 +35,7 @@ static uint32_t count_light(const cpu_pool *pool) {
   return light;
 }
 
-// True if a worker looks out.
+// True if a worker spins for work.
 bool cpu_pool_has_looking(const cpu_pool *pool) {
   const uint32_t squads =
       atomic_load_explicit(&pool->squad_count, memory_order_relaxed);
@@ -48,7 +48,7 @@ bool cpu_pool_has_looking(const cpu_pool *pool) {
   return false;
 }
 
-// Returns how many threads have been told.
+// Tells a squad; returns how many threads that is.
 static uint32_t tell_squad(cpu_squad *squad, uint64_t news) {
   const uint64_t awake = atomic_load(&squad->awake);
   if (awake >= LOOKING) {
@@ -58,8 +58,8 @@ static uint32_t tell_squad(cpu_squad *squad, uint64_t news) {
   return (uint32_t)(awake / LOOKING);
 }
 
-// Has count threads or more of those that look out come. Clients' threads look
-// for work of their own queue, and see whether it is.
+// Tells `count` spinning threads or more. A client's thread looks only for work
+// of its own queue.
 void cpu_pool_tell_lookouts(cpu_pool *pool, uint64_t news, uint32_t count) {
   tell_squad(&pool->clients, news);
   const uint32_t squads =
@@ -70,7 +70,7 @@ void cpu_pool_tell_lookouts(cpu_pool *pool, uint64_t news, uint32_t count) {
   }
 }
 
-// How many threads will come for what queue has, without being woken.
+// Returns how many threads will come for a queue's work without being woken.
 static uint32_t count_coming(const cpu_pool *pool, const cpu_queue *queue) {
   uint32_t coming = count_light(pool) + pool->woken;
   const cpu_context *stayer = pool->stayers;
@@ -80,15 +80,15 @@ static uint32_t count_coming(const cpu_pool *pool, const cpu_queue *queue) {
   return coming;
 }
 
-// Has the next unlock wake some of those that are to be woken.
+// Has the next unlock wake some of the threads that are to be woken.
 void cpu_pool_wake_some(cpu_pool *pool) {
   const uint32_t wakes = pool->owed < WAKES ? pool->owed : WAKES;
   pool->owed -= wakes;
   pool->to_wake += wakes;
 }
 
-// Wakes as many threads as are missing for queue's work for count threads, or
-// if it is NULL for some queue's. The lock is held.
+// Wakes as many threads as are missing to have count of them for a queue's
+// work; NULL for any queue. The lock is held.
 static void wake_missing(cpu_pool *pool, const cpu_queue *queue,
                          uint32_t count) {
   const uint32_t coming = count_coming(pool, queue);
@@ -105,16 +105,17 @@ static void wake_missing(cpu_pool *pool, const cpu_queue *queue,
   }
 }
 
-// Says that queue, or if it is NULL some queue, is ready, or count are. The
-// lock is held.
+// Announces that a queue, or with NULL some queue, or count queues, are ready.
+// The lock is held.
 static void announce(cpu_pool *pool, const cpu_queue *queue, uint32_t count) {
-  // Sleepers see it through the futex, who is about to look out before that.
+  // Sleeping threads see it by the futex; threads about to spin see it before
+  // they do.
   const uint32_t news = atomic_fetch_add(&pool->news, 1) + 1;
   cpu_pool_tell_lookouts(pool, POOL_NEWS | news, count);
   wake_missing(pool, queue, count);
 }
 
-// Says that a job of queue has been opened, for count threads.
+// Announces a shared job of a queue, for count threads.
 void cpu_pool_announce_job(cpu_pool *pool, const cpu_queue *queue,
                            uint64_t news, uint32_t count) {
   cpu_pool_tell_lookouts(pool, news, count);
@@ -150,14 +151,14 @@ void cpu_pool_lighten(cpu_pool *pool, cpu_context *context) {
   atomic_fetch_add(&context->squad->awake, LIGHT);
 }
 
-// The thread is light no longer, nor looks out.
+// The thread will not look for work soon, and does not spin.
 void cpu_pool_darken(cpu_context *context) {
   const uint64_t was = LIGHT + (context->is_looking ? LOOKING : 0);
   context->is_light = context->is_looking = false;
   atomic_fetch_sub(&context->squad->awake, was);
 }
 
-// The thread looks out, or no longer.
+// The thread starts or stops spinning.
 void cpu_pool_look(cpu_context *context, bool is_looking) {
   if (context->is_looking != is_looking) {
     context->is_looking = is_looking;

@@ -35,7 +35,7 @@ void cpu_pool_take_context(cpu_context *context) {
 void cpu_pool_interrupt(cpu_pool *pool, const cpu_queue *queue) {
   for (cpu_context *context = pool->contexts; context;
        context = context->next_of_all) {
-    // Relaxed: the thread asks for itself whether it is meant.
+    // Relaxed: the interrupted thread tests again whether it is meant.
     if (context->has_thread &&
         atomic_load_explicit(&context->busy_with, memory_order_relaxed) ==
             queue) {
@@ -61,7 +61,7 @@ cpu_context *cpu_pool_borrow_context(cpu_pool *pool) {
     }
     return context;
   }
-  // What the last borrower was about is no matter to the next.
+  // Clears what was about the last borrower.
   context->is_visiting = false;
   context->has_left = false;
   return context;

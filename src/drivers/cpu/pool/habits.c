@@ -8,13 +8,13 @@
 #include "drivers/cpu/cpu.h"
 
 enum {
-  // The way that lost is tried again after so many times, for what was measured
-  // may have been another program's doing; and where it lost by far, which
-  // makes the trial dear, after as many more as the square of that.
+  // The slower way is tried again after so many jobs, since another program may
+  // have disturbed its measurement. If it was far slower, and trying it is
+  // costly, it is tried after as many more as the square of the factor.
   RETRY_PERIOD = 32,
   MOST_TIMES_SLOWER = 16,
-  // A measurement counts for a quarter, and never as more than this many times
-  // what has been known.
+  // A measurement counts for a quarter, and at most as so many times the known
+  // value.
   WEIGHT = 4,
   OUTLIER = 4,
   // Times are kept as picoseconds for each piece.

@@ -18,7 +18,7 @@ bool cpu_goal_is_reached(const cpu_goal *goal) {
           mtli_timeline_value(&goal->event->timeline) >= goal->value);
 }
 
-// Takes the client's own queue if it is ready, otherwise, to visit it, any.
+// Takes the client's own queue if it is ready; otherwise any, to visit it.
 static cpu_queue *take_queue(cpu_pool *pool, uintptr_t own, bool may_visit,
                              cpu_context *context) {
   cpu_pool_lock(pool);
@@ -55,7 +55,7 @@ static bool help_once(cpu_pool *pool, uintptr_t own, const cpu_goal *goal,
   return queue != NULL;
 }
 
-// Nothing to do just now: a worker runs the queue, and may share what is next.
+// Waits, with nothing to do: a worker runs the queue, and may share a job soon.
 static bool stay(cpu_pool *pool, uintptr_t own, const cpu_goal *goal,
                  cpu_context *context) {
   cpu_pool_weigh(pool, context);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// idle.c: threads without work: they look out, nap and sleep.
+// idle.c: threads without work: they spin, then nap, then sleep.
 #include "base/futex.h"
 #include "drivers/cpu/pool/pool.h"
 
 enum {
-  // A thread that was added ends after so long without work.
+  // an added thread ends after this long without work
   EXTRA_IDLE_NS = 1000 * 1000 * 1000,
-  // How late a queue may start whose client did not come, once; and how many
-  // naps without anything happening before the sleep.
+  // The delay that one queue may see if its client did not come; and how many
+  // naps without news before a thread sleeps.
   NAP_NS = 100 * 1000,
   NAP_COUNT = 20,
 };
@@ -18,8 +18,7 @@ cpu_pool_seen cpu_pool_see(const cpu_pool *pool, const cpu_squad *squad) {
       .squad = atomic_load_explicit(&squad->news, memory_order_acquire)};
 }
 
-// Looks out until end_ns for news, or a goal that is reached. True if either
-// has come.
+// Spins until end_ns for news, or for a goal. True if either has come.
 static bool look_out(cpu_pool *pool, cpu_context *context, cpu_pool_seen before,
                      uintptr_t queue_address, const cpu_goal *goal,
                      uint64_t end_ns) {
@@ -39,7 +38,7 @@ static bool look_out(cpu_pool *pool, cpu_context *context, cpu_pool_seen before,
   return has_come;
 }
 
-// True if there is something to do for a client's thread.
+// True if a client's thread has something to do.
 static bool has_come_for(cpu_pool *pool, uintptr_t queue_address,
                          const cpu_goal *goal) {
   cpu_pool_lock(pool);
@@ -49,7 +48,7 @@ static bool has_come_for(cpu_pool *pool, uintptr_t queue_address,
          cpu_goal_is_reached(goal);
 }
 
-// Notes for whom a client's thread stays, or that it goes.
+// Notes which queue a client's thread spins for, or that it stops.
 static void note_stayer(cpu_pool *pool, uintptr_t queue_address,
                         cpu_context *context) {
   cpu_pool_lock(pool);
@@ -87,7 +86,8 @@ bool cpu_pool_stay(cpu_pool *pool, uintptr_t queue_address,
   return has_come;
 }
 
-// The lock is held, and the thread not light.
+// True if there is work. The lock is held, and the thread is not counted as
+// light.
 static bool has_work(const cpu_pool *pool, uint32_t news) {
   return pool->first_ready || atomic_load(&pool->is_ending) ||
          atomic_load(&pool->news) != news || cpu_jobs_are_open(pool->jobs, 0);
@@ -130,7 +130,7 @@ bool cpu_pool_idle(cpu_pool *pool, cpu_context *context, cpu_pool_seen before) {
   if (pool->may_look_out && (is_early || !cpu_pool_has_looking(pool)) &&
       look_out(pool, context, before, 0, &(cpu_goal){0},
                is_early ? context->look_until_ns : now_ns + MTLI_SPIN_NS)) {
-    return true;  // and goes on looking, unless it finds something
+    return true;  // it spins on, unless it finds work
   }
   cpu_pool_lock(pool);
   cpu_pool_darken(context);

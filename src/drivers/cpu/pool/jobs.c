@@ -22,14 +22,14 @@ enum { LINE_BYTES = 64 };
 
 struct cpu_slot {
   alignas(LINE_BYTES) _Atomic uint64_t state;
-  _Atomic uintptr_t queue;  // the job's; a hint unless the slot is open
-  uint32_t opened_count;    // to date; of whoever has the slot
+  _Atomic uintptr_t queue;  // the job's queue; a hint unless the slot is open
+  uint32_t opened_count;    // how often the slot was opened; its owner's
   cpu_job *job;
   cpu_run *runs;  // [CPU_RUNS]
 };
 
 struct cpu_jobs {
-  alignas(LINE_BYTES) _Atomic uint64_t open;  // a bit for each slot
+  alignas(LINE_BYTES) _Atomic uint64_t open;  // a bit for each open slot
   alignas(LINE_BYTES) _Atomic uint64_t free;
   uint32_t thread_limit;  // that may be in one job
   cpu_run *runs;          // [CPU_SLOTS * CPU_RUNS]
@@ -38,7 +38,7 @@ struct cpu_jobs {
 
 cpu_jobs *cpu_jobs_create(uint32_t thread_limit) {
   cpu_jobs *jobs = aligned_alloc(LINE_BYTES, sizeof *jobs);
-  // Not cleared: most of it is never used.
+  // Not cleared: most of it is never touched.
   cpu_run *runs =
       aligned_alloc(LINE_BYTES, sizeof *runs * CPU_SLOTS * CPU_RUNS);
   if (!jobs || !runs) {
@@ -67,12 +67,12 @@ static uint64_t bit_of(const cpu_jobs *jobs, const cpu_slot *slot) {
 
 bool cpu_jobs_take_slot(cpu_jobs *jobs, cpu_job *job) {
   uint64_t left = atomic_load_explicit(&jobs->free, memory_order_relaxed);
-  // The first, whose memory is likely to be in caches.
+  // Takes the first free slot, whose memory is likely to be in caches.
   do {
     if (!left) {
       return false;
     }
-    // Acquire: pairs with the release of whoever had it.
+    // Acquire: pairs with the release of the slot's last owner.
   } while (!atomic_compare_exchange_weak_explicit(
       &jobs->free, &left, left & (left - 1), memory_order_acquire,
       memory_order_relaxed));
@@ -88,12 +88,12 @@ uint64_t cpu_jobs_open(cpu_jobs *jobs, cpu_job *job, uint32_t users) {
   slot->job = job;
   atomic_store_explicit(&slot->queue, (uintptr_t)job->queue,
                         memory_order_relaxed);
-  // Added, for some may be about to find that it was closed. Release: pairs
-  // with the acquire in cpu_jobs_join.
+  // Added, not stored: a thread may be inside that has just found it closed.
+  // Release: pairs with the acquire in cpu_jobs_join.
   atomic_fetch_add_explicit(&slot->state, OPEN + BUSY + users * USER,
                             memory_order_release);
-  // Sequentially consistent: either who looks sees it, or the announcement
-  // behind it sees who looks (pool.c).
+  // Sequentially consistent: either a thread that looks sees the bit, or the
+  // announcement after it sees the thread (pool.c).
   atomic_fetch_or(&jobs->open, bit_of(jobs, slot));
   return news;
 }
@@ -123,14 +123,14 @@ bool cpu_jobs_are_open(const cpu_jobs *jobs, uintptr_t queue_address) {
   return false;
 }
 
-// Takes a thread out. Returns the job if it has thereby ended.
+// Takes a thread out. Returns the job if this has ended it.
 static cpu_job *leave(cpu_jobs *jobs, cpu_slot *slot) {
-  // Acquire and release: the last sees all that the others did.
+  // Acquire and release: the last thread sees all that the others did.
   uint64_t state = atomic_fetch_sub_explicit(&slot->state, USER,
                                              memory_order_acq_rel) -
                    USER;
-  // If the state is another by now, someone has joined, who finds it closed and
-  // comes by here, or has been the last before.
+  // If the state has changed, another thread has joined. It finds the job
+  // closed and ends it here as well, or did so before.
   if ((state & (USERS | OPEN | BUSY)) != BUSY ||
       !atomic_compare_exchange_strong_explicit(
           &slot->state, &state, state & ~BUSY, memory_order_acq_rel,
@@ -156,7 +156,7 @@ cpu_job *cpu_jobs_join(cpu_jobs *jobs, uintptr_t queue_address,
     // Acquire: pairs with the release in cpu_jobs_open.
     const uint64_t before =
         atomic_fetch_add_explicit(&slot->state, USER, memory_order_acquire);
-    // It may be another's by now.
+    // The slot may have another job by now.
     if ((before & OPEN) && is_queue(slot, queue_address)) {
       return slot->job;
     }
@@ -168,7 +168,8 @@ cpu_job *cpu_jobs_join(cpu_jobs *jobs, uintptr_t queue_address,
 bool cpu_jobs_leave(cpu_jobs *jobs, cpu_job *job) {
   cpu_slot *slot = job->slot;
   const uint64_t bit = bit_of(jobs, slot);
-  // Looked up there and not in the state, which all change at this moment.
+  // Read from `open` and not from the slots' states, which change often at this
+  // moment.
   if (atomic_load_explicit(&jobs->open, memory_order_relaxed) & bit &&
       atomic_fetch_and_explicit(&slot->state, ~OPEN, memory_order_relaxed) &
           OPEN) {

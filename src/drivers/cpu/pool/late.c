@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// late.c: a thread of cpu-discrete on which signals and completions arrive a
-// while after the work, in order, as those of a device behind a bus do.
+// late.c: a thread of cpu-discrete that delivers signals and completions a
+// while after the work, in order, as interrupts of a device on a bus arrive.
 #include <stdlib.h>
 #include <time.h>
 
@@ -8,7 +8,7 @@
 #include "base/thread.h"
 #include "drivers/cpu/cpu.h"
 
-enum { DELAY_NS = 50 * 1000 };  // an interrupt's way, roughly
+enum { DELAY_NS = 50 * 1000 };  // about what an interrupt takes
 
 struct cpu_late {
   mtli_object object;  // one reference of the device, one of the thread
@@ -42,7 +42,7 @@ cpu_late *cpu_late_create(void) {
   return late;
 }
 
-// Waits for the next item's time; NULL when the device is gone.
+// Waits for the next item to be due; NULL when the device is gone.
 static cpu_late_item *late_next(cpu_late *late) {
   pthread_mutex_lock(&late->lock);
   while (!late->is_ending || late->first) {
@@ -95,7 +95,7 @@ mtl_status cpu_late_start(cpu_late *late) {
 
 void cpu_late_end(cpu_late *late, bool is_inherited) {
   if (is_inherited) {
-    free(late);  // its thread and the state of its lock are lost
+    free(late);  // after a fork its thread and lock are lost
     return;
   }
   pthread_mutex_lock(&late->lock);

@@ -25,8 +25,8 @@ bool lanes_notes_fault_position(LLVMValueRef instruction) {
   return callee && strcmp(mtlc_name(callee), name) == 0;
 }
 
-// True if a handler could come of an instruction: what touches memory, and
-// calls of which that is not known.
+// True if an instruction may raise a signal: it touches memory, or calls
+// something unknown.
 static bool may_fault(LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMLoad:
@@ -40,8 +40,8 @@ static bool may_fault(LLVMValueRef i) {
   }
 }
 
-// Erases the notes of a block that the next one, or the return, follows before
-// anything could ask for them.
+// Erases a block's notes that are overwritten, or followed by the return,
+// before anything can fault.
 static void erase_unread(LLVMBasicBlockRef block) {
   LLVMValueRef note = NULL;
   LLVMValueRef next;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fault_position.h: the loops over simdgroups write which one is at it to
-// mtli_cpu_position.thread_in_group, where a signal handler looks for it.
+// fault_position.h: records which simdgroup runs, for the text of a fault.
 #ifndef MTLC_FAULT_POSITION_H
 #define MTLC_FAULT_POSITION_H
 
@@ -10,7 +9,7 @@
 #include "compiler/ir/kernel/kernel.h"
 
 // True if an instruction records, for the text of a fault, which simdgroup
-// executes it.
+// runs.
 bool lanes_notes_fault_position(LLVMValueRef instruction);
 // Lowers all such instructions to stores.
 void lanes_write_fault_positions(mtlc_kernel *kernel);

@@ -43,8 +43,8 @@ static LLVMValueRef is_equal(const chooser *c, LLVMValueRef value,
                        mtlc_i32(c->kernel->context, to), "");
 }
 
-// Rows that fill simdgroups, or parts of one; positions that do not overflow
-// (callees.c, GRID_BITS).
+// Returns whether segments fill simdgroups or parts of one, and no position
+// overflows (callees.c, GRID_BITS).
 static LLVMValueRef fits(const chooser *c, const lanes_variant *variant) {
   const uint64_t size = offsetof(mtli_cpu_group, size);
   LLVMValueRef x = load_u32(c, 3, size);
@@ -68,8 +68,8 @@ static LLVMValueRef loop_of(const chooser *c, uint8_t row) {
   return LLVMGetNamedFunction(c->kernel->module, name);
 }
 
-// Loops of simdgroups that wait together are told of threadgroup memory apart
-// from the scratch that it is in.
+// Loops of simdgroups with barriers get threadgroup memory as an argument of
+// its own, beside the scratch that contains it.
 static void call_loop(const chooser *c, uint8_t row) {
   LLVMValueRef loop = loop_of(c, row);
   LLVMValueRef arguments[5];
@@ -83,8 +83,8 @@ static LLVMBasicBlockRef new_block(const chooser *c) {
   return LLVMAppendBasicBlockInContext(c->kernel->context, c->group, "");
 }
 
-// Builds the form for threadgroups of a known size, behind a question if others
-// may come. Returns whether they may.
+// Adds the version for threadgroups of a known size, behind a test if others
+// may come. True if they may.
 static bool add_known(chooser *c, const lanes_variant *variant,
                       uint64_t frame_bytes) {
   mtlc_kernel *kernel = c->kernel;
@@ -130,8 +130,8 @@ static bool add_known(chooser *c, const lanes_variant *variant,
   return others != NULL;
 }
 
-// A worker's memory is there: what is loaded of it in each turn of a loop may
-// be loaded in front of that.
+// Marks a worker's memory as dereferenceable, so that loads of it can be
+// hoisted from loops.
 static void describe_scratch(const mtlc_kernel *kernel, LLVMValueRef function) {
   mtlc_set_parameter_attribute(function, LANES_SCRATCH, "align",
                                MTLI_CPU_SCRATCH_ALIGNMENT);
@@ -163,7 +163,7 @@ static void define_group(mtlc_kernel *kernel, const lanes_variant *variants,
     call_loop(&c, variants[variant_count - 1].row);
   }
   if (variant_count == 1) {
-    // Each function costs code generation, however small.
+    // Inlined: each function costs code generation, however small.
     mtlc_set_attribute(loop_of(&c, variants[0].row), "alwaysinline", 0);
   }
   LLVMDisposeBuilder(c.builder);

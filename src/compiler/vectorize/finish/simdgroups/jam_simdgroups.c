@@ -25,11 +25,11 @@
 enum {
   MOST = LANES_MOST_AT_ONCE,
   REGISTER_BITS = 512,
-  // Of what a loop keeps from turn to turn. 32 hold it: what it only reads is
-  // as well read from memory.
+  // For values kept across iterations. 32 registers hold them, since values
+  // that are only read can stay in memory.
   MOST_REGISTERS = 40,
   LARGEST_INSTRUCTIONS = 1200,
-  MOST_INSTRUCTIONS = 1000,  // of all copies: they cost compilation
+  MOST_INSTRUCTIONS = 1000,  // of all copies: they cost compile time
   FARTHEST_AHEAD_BYTES = 256 * 1024,
 };
 
@@ -37,14 +37,15 @@ typedef struct copies {
   mtli_arena *arena;
   LLVMValueRef function;
   bool same_x;
-  lanes_map own;        // instruction to its number, if each needs its own
+  lanes_map own;        // number of each instruction that every simdgroup needs
+                        // its own of
   LLVMValueRef *items;  // [count] those instructions
   uint32_t count;
-  LLVMValueRef (*made)[MOST];  // [count] each simdgroup's
+  LLVMValueRef (*made)[MOST];  // [count] each simdgroup's instruction
   uint32_t simdgroups;
   lanes_map blocks;         // to their numbers
   LLVMBasicBlockRef *work;  // [blocks] scratch
-  uint32_t *visits;         // [blocks] the last search that came by
+  uint32_t *visits;         // [blocks] the last search that visited it
   uint32_t searches;
 } copies;
 
@@ -78,7 +79,7 @@ static bool has_own_operand(const copies *c, LLVMValueRef i) {
   return false;
 }
 
-// What each simdgroup does for itself even if all do the same.
+// True if each simdgroup has to do it, even if all do the same.
 static bool has_effect(LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMStore:
@@ -167,7 +168,7 @@ static void number_blocks(copies *c) {
   c->visits = lanes_allocate(c->arena, count, sizeof *c->visits);
 }
 
-// True if control comes from a block to it again, past no other one.
+// True if control can return to a block without passing another one.
 static bool comes_again(copies *c, LLVMBasicBlockRef block,
                         LLVMBasicBlockRef other) {
   uint32_t count = 0;
@@ -190,7 +191,7 @@ static bool comes_again(copies *c, LLVMBasicBlockRef block,
   return false;
 }
 
-// True if a loop uses what was computed before it.
+// True if a loop uses a value computed before it.
 static bool outlives_turns(copies *c, LLVMValueRef value) {
   LLVMBasicBlockRef block = LLVMGetInstructionParent(value);
   for (LLVMUseRef use = LLVMGetFirstUse(value); use;
@@ -204,7 +205,7 @@ static bool outlives_turns(copies *c, LLVMValueRef value) {
   return false;
 }
 
-// True if a phi takes a value that was computed from it: a loop's.
+// True for a loop-carried phi.
 static bool comes_back(LLVMValueRef phi, LLVMValueRef value, uint32_t depth) {
   if (value == phi) {
     return true;
@@ -224,7 +225,7 @@ static bool comes_back(LLVMValueRef phi, LLVMValueRef value, uint32_t depth) {
 }
 
 static bool is_sum(LLVMValueRef phi) {
-  enum { CHAIN = 4 };  // operations from one turn to the next
+  enum { CHAIN = 4 };  // operations between two iterations' values
   for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
     LLVMValueRef value = LLVMGetIncomingValue(phi, k);
     if (value != phi && comes_back(phi, value, CHAIN)) {
@@ -234,8 +235,8 @@ static bool is_sum(LLVMValueRef phi) {
   return false;
 }
 
-// Registers that one simdgroup's sums and what loops use again take; 0 if
-// nothing is summed up.
+// Returns the registers of one simdgroup's accumulators and of values that
+// loops reuse; 0 if it accumulates nothing.
 static uint32_t lasting_registers(copies *c, LLVMTargetDataRef data) {
   uint32_t lasting = 0;
   bool sums = false;
@@ -259,7 +260,7 @@ static bool loads_vector(LLVMValueRef i) {
           mtlc_starts_with(name, "llvm.masked.gather."));
 }
 
-// True if some vector is loaded in a loop that is the same for all.
+// True if a loop loads a vector that is the same for all simdgroups.
 static bool shares_loads(copies *c) {
   LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(c->function);
   for (LLVMBasicBlockRef block = LLVMGetNextBasicBlock(entry); block;
@@ -314,7 +315,7 @@ static LLVMValueRef others(const copies *c, LLVMValueRef value,
 static void clone(copies *c, LLVMBuilderRef builder, uint32_t number) {
   LLVMValueRef i = c->items[number];
   c->made[number][0] = i;
-  // Phis stand together at the beginning.
+  // Phis come first in a block.
   LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(i));
   for (uint32_t s = 1; s < c->simdgroups; s++) {
     c->made[number][s] = LLVMInstructionClone(i);
@@ -334,7 +335,8 @@ static void connect(const copies *c, uint32_t number) {
   }
 }
 
-// A question is answered for all of them: no for one is no.
+// Joins the answers of run-time checks: false for one simdgroup is false for
+// all.
 static void join_questions(const copies *c, LLVMBuilderRef builder) {
   for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(c->function); block;
        block = LLVMGetNextBasicBlock(block)) {
@@ -353,10 +355,10 @@ static void join_questions(const copies *c, LLVMBuilderRef builder) {
   }
 }
 
-// Simdgroups that have a row of a matrix each are a row's length apart, and the
-// next ones as many of that as there are simdgroups. What these will load in
-// this turn of theirs is asked for in it: at any other distance half the lines
-// come twice or too late, as rows are read side by side.
+// Moves a prefetch further ahead. Simdgroups with a matrix row each are a row's
+// length apart; the next ones start after the rows of all simdgroups. Prefetch
+// what those will load in the same iteration: at any other distance, half of
+// the lines come twice or too late, since rows are read side by side.
 static void reach_next(const copies *c, LLVMContextRef context,
                        LLVMBuilderRef builder, uint32_t number) {
   LLVMValueRef *made = c->made[number];
@@ -412,7 +414,7 @@ static void copy_all(copies *c, LLVMContextRef context) {
   LLVMDisposeBuilder(builder);
 }
 
-// Counts what mem2reg will leave.
+// Counts an instruction that will remain after mem2reg.
 static void count_lasting(LLVMValueRef i, void *context) {
   uint32_t *count = context;
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);

@@ -10,9 +10,9 @@
 #include "base/memory/arena.h"
 #include "compiler/ir/kernel/kernel.h"
 
-// Whether a function of one simdgroup, however much of it SSA form takes away,
-// is larger than lanes_jam_simdgroups takes, where it is so many forms of the code
-// of which one is to run.
+// True if a function of one simdgroup, even after promotion to SSA form, is
+// larger than lanes_jam_simdgroups accepts. forms: how many versions of the
+// code it contains, of which one runs.
 bool lanes_is_too_large_to_jam(LLVMValueRef function, uint32_t forms);
 
 // Makes a function of one simdgroup, in SSA form, into one for as many as are

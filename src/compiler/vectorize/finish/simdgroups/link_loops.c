@@ -80,7 +80,7 @@ static char *fill_in(const char *text, const replacement *replacements,
   return result;
 }
 
-// Counts the instructions that a block leads to, its own included.
+// Counts the instructions that a block leads to, including its own.
 static uint32_t count_behind(const lanes_map *numbers, LLVMBasicBlockRef from,
                              LLVMBasicBlockRef *work, bool *seen,
                              uint32_t block_count) {
@@ -104,8 +104,8 @@ static uint32_t count_behind(const lanes_map *numbers, LLVMBasicBlockRef from,
   return total;
 }
 
-// True if all that lies behind the barriers is not much more than the
-// function: each leads to the next.
+// True if separate loops for each barrier would not be much more code than the
+// function: each barrier leads only to the next.
 static bool is_straight(LLVMValueRef function) {
   LLVMValueRef jump =
       LLVMGetBasicBlockTerminator(LLVMGetEntryBasicBlock(function));
@@ -138,8 +138,7 @@ bool lanes_is_in_place(const lanes_variant *variant) {
          is_straight(variant->function);
 }
 
-// The loops over simdgroups in one state each, and how control comes there and
-// what it brings back.
+// The loops over simdgroups in one state each, as text.
 typedef struct state_loops {
   char *loops;
   char *cases;
@@ -147,7 +146,7 @@ typedef struct state_loops {
   char *ands;
 } state_loops;
 
-// Lanes of a vector as text.
+// Returns the lanes of a vector as text.
 static const char *lanes_text(uint8_t lanes) {
   return lanes == MOST_LANES ? "32" : "16";
 }
@@ -210,8 +209,8 @@ static void append_filled(char **text, const char *pattern,
   free(filled);
 }
 
-// What a threadgroup's threads are at least in whole simdgroups, for there to
-// be any, and the bits of their number that may tell of one with gaps.
+// Returns, as text, the fewest threads of a threadgroup with a complete
+// simdgroup, and which bits of their number tell of an incomplete one.
 static const char *least_text(bool lacks_none) {
   return lacks_none ? "0" : "1";
 }
@@ -220,8 +219,8 @@ static const char *gaps_text(uint8_t lanes, bool lacks_none) {
   return lacks_none ? "0" : lanes == MOST_LANES ? "31" : "15";
 }
 
-// For simdgroups that are all in the same state: a loop for each, or one whose
-// function takes the state as it comes.
+// Returns loops for simdgroups that are all in the same state: one for each
+// state, or one that passes the state to the function.
 static char *together_text(const lanes_variant *variant, const char *row,
                            const char *frame, bool lacks_none) {
   const bool in_place = lanes_is_in_place(variant);
@@ -233,7 +232,7 @@ static char *together_text(const lanes_variant *variant, const char *row,
   snprintf(once, sizeof once, "%lld",
            variant->wait_count < 64 ? (long long)variant->states_once : 0ll);
   char *loops = empty_text();
-  char *ways = empty_text();  // to all states but the first
+  char *ways = empty_text();  // the cases of all states but the first
   char *reached = empty_text();
   char number[16] = "any";
   for (uint32_t s = 1; s <= last; s++) {
@@ -279,7 +278,7 @@ static char *together_text(const lanes_variant *variant, const char *row,
   return text;
 }
 
-// Where each simdgroup behind the first begins, as the loops have it.
+// Returns the text that finds where each later simdgroup begins.
 static char *positions_text(uint8_t lanes, uint32_t count) {
   static const char pattern[] =
       "  %x.up.$TO = add i32 %x.$FROM, $LANES\n"
@@ -318,7 +317,8 @@ static char *others_text(uint32_t count) {
   return text;
 }
 
-// What is done if they refuse; a plain way on if they never do.
+// Returns the text that runs simdgroups one by one if they refuse; a plain
+// branch if they never do.
 static char *singles_text(const lanes_variant *variant, const char *row) {
   static const char single[] =
       "  call void @mettle.note.thread(ptr %thread.at, i32 %first.$K)\n"
@@ -344,7 +344,7 @@ static char *singles_text(const lanes_variant *variant, const char *row) {
   return text;
 }
 
-// The loop over several simdgroups at a time.
+// Links the loop over several simdgroups at a time.
 static mtl_status link_at_once(mtlc_kernel *kernel,
                                const lanes_variant *variant, const char *row) {
   const uint32_t count = variant->at_once_count;
@@ -385,7 +385,8 @@ static bool depends_on_whole(const mtlc_kernel *kernel,
           !lanes_machine_of(kernel->target).has_masks);
 }
 
-// Returns whether the code is for whole simdgroups alone.
+// Fixes the mask to a constant if the code is for complete simdgroups alone.
+// True if so.
 static bool fix_mask(mtlc_kernel *kernel, const lanes_variant *variant,
                      bool has_waits) {
   if (!depends_on_whole(kernel, variant, has_waits)) {

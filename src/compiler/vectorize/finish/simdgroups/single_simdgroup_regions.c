@@ -13,7 +13,7 @@
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Where an address begins that is made of constant steps and others.
+// Returns the base of an address, before constant and variable steps.
 static LLVMValueRef base_of(LLVMValueRef address) {
   while (LLVMIsAGetElementPtrInst(address) || LLVMIsABitCastInst(address)) {
     address = LLVMGetOperand(address, 0);
@@ -55,7 +55,7 @@ static bool block_is_for_all(LLVMValueRef function, LLVMBasicBlockRef block) {
   return true;
 }
 
-// Whether that holds for all that may run from first on.
+// True if all code that may run from first on can be run by one simdgroup.
 static bool rest_is_for_all(LLVMValueRef function, LLVMBasicBlockRef first,
                             mtli_arena *arena) {
   const uint32_t count = LLVMCountBasicBlocks(function);
@@ -87,7 +87,7 @@ uint64_t lanes_single_simdgroup_states(LLVMValueRef function, mtli_arena *arena)
        use; use = LLVMGetNextUse(use)) {
     LLVMValueRef choice = LLVMGetUser(use);
     if (!LLVMIsASwitchInst(choice)) {
-      return 0;  // it hangs on more than the way in
+      return 0;  // it depends on more than the values at its start
     }
     for (int k = 2; k < LLVMGetNumOperands(choice); k += 2) {
       const uint64_t state =

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// single_simdgroup_regions.h: finds what lies between two barriers and writes
-// nothing but what all simdgroups of a threadgroup share, a sum of threadgroup
-// memory for one.
+// single_simdgroup_regions.h: finds code between two barriers that one
+// simdgroup can run for all.
 #ifndef MTLC_SINGLE_SIMDGROUP_REGIONS_H
 #define MTLC_SINGLE_SIMDGROUP_REGIONS_H
 

@@ -27,16 +27,16 @@
 #include "compiler/vectorize/finish/simdgroups/fault_position.h"
 
 typedef struct rounds {
-  uint32_t lanes;  // of a vector: what a round goes on by
+  uint32_t lanes;  // of a vector: what an iteration steps by
   LLVMBasicBlockRef header;
   LLVMBasicBlockRef latch;
   LLVMBasicBlockRef done;
   LLVMValueRef first;   // phi
   LLVMValueRef x;       // phi, or NULL
   LLVMValueRef size_x;  // threads in a row
-  LLVMValueRef end;     // what first ends at
-  LLVMValueRef idle;    // where it is true the simdgroup is past the bound
-  bool is_of_row;       // the bound is for x
+  LLVMValueRef end;     // the bound of first
+  LLVMValueRef idle;    // true if the simdgroup is past the bound
+  bool is_of_row;       // the bound is of x
 } rounds;
 
 static bool is_small_constant(LLVMValueRef value, uint64_t number) {
@@ -47,7 +47,7 @@ static LLVMValueRef thawed(LLVMValueRef value) {
   return LLVMIsAFreezeInst(value) ? LLVMGetOperand(value, 0) : value;
 }
 
-// True if value is base + 32, or 16 of vectors of 16.
+// True if value is base + 32, or + 16 for vectors of 16.
 static bool is_next(const rounds *r, LLVMValueRef value, LLVMValueRef base) {
   return mtlc_is_opcode(value, LLVMAdd) &&
          thawed(LLVMGetOperand(value, 0)) == base &&
@@ -62,7 +62,7 @@ static bool is_in(LLVMValueRef value, LLVMBasicBlockRef block) {
   return LLVMIsAInstruction(value) && LLVMGetInstructionParent(value) == block;
 }
 
-// Reads the branch of a block that goes round to header: first + 32 < end.
+// Reads the latch's branch to the header: first + 32 < end.
 static bool read_latch(rounds *r) {
   LLVMValueRef branch = LLVMGetBasicBlockTerminator(r->latch);
   if (!LLVMIsABranchInst(branch) || !LLVMIsConditional(branch) ||
@@ -84,7 +84,7 @@ static bool read_latch(rounds *r) {
          !is_in(r->end, r->latch);
 }
 
-// Reads the other phi of the header: x + 32 < size.x ? x + 32 : 0.
+// Reads the header's other phi: x + 32 < size.x ? x + 32 : 0.
 static bool read_row(rounds *r, LLVMValueRef phi) {
   LLVMValueRef next = NULL;
   for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
@@ -120,8 +120,8 @@ static bool read_phis(rounds *r) {
   return true;
 }
 
-// True if a condition is that first or x is past a bound that stays, and
-// of which.
+// True if a condition is that first or x is past an invariant bound; tells
+// which.
 static bool read_bound(rounds *r, LLVMValueRef condition) {
   if (!is_comparison(condition, LLVMIntUGT) &&
       !is_comparison(condition, LLVMIntUGE)) {
@@ -134,7 +134,7 @@ static bool read_bound(rounds *r, LLVMValueRef condition) {
   return (what == r->first || r->is_of_row) && !is_in(bound, r->header);
 }
 
-// True if nothing behind the loop asks for what its latch has computed.
+// True if nothing after the loop uses what its latch has computed.
 static bool is_closed(const rounds *r) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(r->latch); i;
        i = LLVMGetNextInstruction(i)) {
@@ -148,7 +148,7 @@ static bool is_closed(const rounds *r) {
   return !LLVMIsAPHINode(LLVMGetFirstInstruction(r->latch));
 }
 
-// True if an instruction only computes, or notes which simdgroup is at it.
+// True if an instruction only computes, or notes the running simdgroup.
 static bool is_harmless(const rounds *r, LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMPHI:
@@ -176,7 +176,7 @@ static bool is_harmless(const rounds *r, LLVMValueRef i) {
   }
 }
 
-// What is done in front of the branch or behind the body is for all.
+// True if an iteration past the bound does nothing.
 static bool does_nothing(const rounds *r, LLVMBasicBlockRef block) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
        i = LLVMGetNextInstruction(i)) {
@@ -187,8 +187,8 @@ static bool does_nothing(const rounds *r, LLVMBasicBlockRef block) {
   return true;
 }
 
-// Finds such a loop by its header, whose branch goes to the latch at once where
-// a simdgroup has nothing to do.
+// Finds such a loop by its header, which branches to the latch at once if a
+// simdgroup has nothing to do.
 static bool read_rounds(const mtlc_kernel *kernel, LLVMBasicBlockRef header,
                         rounds *out) {
   *out = (rounds){.lanes = kernel->vector_lanes, .header = header};
@@ -199,7 +199,7 @@ static bool read_rounds(const mtlc_kernel *kernel, LLVMBasicBlockRef header,
   }
   out->latch = LLVMGetSuccessor(branch, 0);
   LLVMValueRef condition = LLVMGetCondition(branch);
-  // Past the bound, or no lane is within another.
+  // The condition is "past the bound, or no lane is within another bound".
   if (LLVMIsASelectInst(condition) &&
       is_small_constant(LLVMGetOperand(condition, 1), 1)) {
     condition = LLVMGetOperand(condition, 0);
@@ -217,7 +217,7 @@ static void add_incoming(LLVMValueRef phi, LLVMValueRef value,
   LLVMAddIncoming(phi, &value, &from, 1);
 }
 
-// Splits the header's branch in two: past the bound, and what else there is.
+// Splits the header's branch into two: past the bound, and the rest.
 static void add_way(mtlc_kernel *kernel, const rounds *r,
                     LLVMBuilderRef builder) {
   LLVMValueRef function = LLVMGetBasicBlockParent(r->header);
@@ -237,7 +237,7 @@ static void add_way(mtlc_kernel *kernel, const rounds *r,
     LLVMPositionBuilderAtEnd(builder, skip);
     LLVMValueRef left = LLVMBuildIntCast2(
         builder, LLVMBuildSub(builder, r->size_x, r->x, ""),
-        LLVMTypeOf(r->first), false, "");  // either may count in 64 bits
+        LLVMTypeOf(r->first), false, "");  // either may be an i64
     LLVMValueRef next = LLVMBuildAdd(builder, r->first, left, "");
     LLVMValueRef more = LLVMBuildICmp(builder, LLVMIntULT, next, r->end, "");
     LLVMBuildCondBr(builder, more, r->header, r->done);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// bundles.c: what of a loop in parts (register_tiling.c) stays in registers
-// together: what works with the same elements of memory, and sums that are best
-// kept as these lie there.
+// bundles.c: finds what of a tiled loop (register_tiling.c) belongs in
+// registers together: values computed with the same elements of memory, and
+// interleaved accumulators.
 #include "compiler/vectorize/finish/tiling/bundles.h"
 
 #include <llvm-c/Target.h>
@@ -50,7 +50,7 @@ static bool find_place(const lanes_region *l, LLVMValueRef value, uint32_t lane,
   return true;
 }
 
-// True if a piece's lanes have the same.
+// True if a value's lanes in a piece are all equal.
 bool lanes_is_splat(LLVMValueRef value, uint32_t first, uint32_t count) {
   if (LLVMIsAConstant(value)) {
     LLVMValueRef one = LLVMGetAggregateElement(value, first);
@@ -73,7 +73,8 @@ bool lanes_is_splat(LLVMValueRef value, uint32_t first, uint32_t count) {
   return from >= 0;
 }
 
-// True if values' lanes of a piece lie side by side, count of each lane.
+// True if values' lanes in a piece are adjacent in memory, count elements a
+// lane.
 bool lanes_lie_side_by_side(const lanes_region *l, LLVMValueRef *values,
                             uint32_t count, uint32_t first,
                             lanes_element *out_first) {
@@ -108,7 +109,7 @@ static bool are_alike(LLVMValueRef a, LLVMValueRef b) {
   }
 }
 
-// The operands with that number of several operations.
+// Returns the n-th operands of several operations.
 void lanes_take_operands(LLVMValueRef *values, uint32_t count, unsigned k,
                          LLVMValueRef *out) {
   for (uint32_t c = 0; c < count; c++) {
@@ -125,8 +126,8 @@ bool lanes_are_all(LLVMValueRef *values, uint32_t count) {
   return true;
 }
 
-// True if what a bundle's phis come to next can be computed as their
-// elements lie in memory.
+// True if the next values of a bundle's phis can be computed interleaved, as
+// their elements are in memory.
 static bool may_be_whole(const lanes_region *l, const lanes_bundle *b,
                          LLVMValueRef *values, uint32_t piece, uint32_t steps) {
   const uint32_t first = piece * lanes_in_piece(l);
@@ -156,8 +157,8 @@ static bool may_be_whole(const lanes_region *l, const lanes_bundle *b,
   return true;
 }
 
-// Where a value's stream of elements begins, and how many lie between its
-// lanes; false if it works with none.
+// Finds where a value's stream of elements begins and its lane stride; false if
+// it uses none.
 static bool find_stream(const lanes_region *l, LLVMValueRef value,
                         uint32_t steps, lanes_element *out,
                         int64_t *out_stride) {
@@ -200,7 +201,7 @@ static bool may_all_be_whole(const lanes_region *l, const lanes_bundle *b) {
   return true;
 }
 
-// Adds phis to a bundle's first one; false if there are none.
+// Adds phis to a bundle's first one. False if there are none.
 static bool fill_bundle(const lanes_region *l, const stream *streams,
                         uint32_t first, int64_t size, lanes_bundle *b,
                         uint32_t *out_numbers) {
@@ -222,7 +223,7 @@ static bool fill_bundle(const lanes_region *l, const stream *streams,
               streams[first].first.bytes + (int64_t)before * size) {
         continue;
       }
-      // With the same factor.
+      // phis with the same factor
       b->phis[before] = l->kept[i];
       LLVMValueRef a = lanes_next_of(l, b->phis[0]),
                    c = lanes_next_of(l, b->phis[before]);
@@ -247,7 +248,7 @@ static int by_order(const void *left, const void *right) {
   return (a->order > b->order) - (a->order < b->order);
 }
 
-// The units that work with the same elements have one number, counted up.
+// Returns one number for all units that use the same elements.
 static uint64_t stream_number(const lanes_region *l, const stream *streams,
                               uint32_t i) {
   for (uint32_t k = 0; streams[i].is_there && k < i; k++) {

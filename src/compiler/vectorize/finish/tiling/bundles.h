@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// bundles.h: what of a loop in parts (register_tiling.c) stays in
+// bundles.h: finds what of a tiled loop (register_tiling.c) belongs in
 // registers together.
 #ifndef MTLC_TILING_BUNDLES_H
 #define MTLC_TILING_BUNDLES_H
@@ -12,12 +12,12 @@
 
 // Finds the bundles and units, in order.
 void lanes_find_units(lanes_region *l);
-// The operands with that number of several operations.
+// Returns the n-th operands of several operations.
 void lanes_take_operands(LLVMValueRef *values, uint32_t count, unsigned k,
                          LLVMValueRef *out);
-// True if values are one.
+// True if all values are the same.
 bool lanes_are_all(LLVMValueRef *values, uint32_t count);
-// True if some lanes have the same.
+// True if a value's lanes in a piece are all equal.
 bool lanes_is_splat(LLVMValueRef value, uint32_t first, uint32_t count);
 
 // An element of a vector that is loaded in the loop.
@@ -26,8 +26,8 @@ typedef struct lanes_element {
   int64_t bytes;
   LLVMValueRef load;
 } lanes_element;
-// True if values' lanes of a piece lie side by side, count of each lane,
-// and where the first one is.
+// True if values' lanes in a piece are adjacent in memory, count elements a
+// lane; tells where the first is.
 bool lanes_lie_side_by_side(const lanes_region *l, LLVMValueRef *values,
                             uint32_t count, uint32_t first,
                             lanes_element *out_first);

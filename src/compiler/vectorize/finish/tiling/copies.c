@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// copies.c: the loops that a loop in parts becomes (register_tiling.c), one
-// behind the other, each with memory for what the others keep in registers.
+// copies.c: makes the loops that a tiled loop becomes (register_tiling.c), one
+// after another. What the other loops keep in registers is in memory meanwhile.
 #include "compiler/vectorize/finish/tiling/copies.h"
 
 #include <stddef.h>
@@ -15,8 +15,8 @@
 
 // --- All loops of one --------------------------------------------------------
 
-// A unit's register while other loops have the machine's: LLVM, left to choose,
-// takes the one that is used in each turn.
+// Makes a unit's memory for the time of the other loops. LLVM would otherwise
+// choose to spill a register that is used in each iteration.
 static LLVMValueRef make_slot(lanes_region *l, LLVMTypeRef type) {
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(l->kernel->context);
   mtlc_position_at_entry(builder, LLVMGetBasicBlockParent(l->header));
@@ -29,14 +29,14 @@ static lanes_bundle *own_bundle(lanes_region *l, const lanes_unit *u) {
   return u->bundle == LANES_NONE ? NULL : &l->bundles[u->bundle];
 }
 
-// Where what a unit comes to is noted: with a bundle's phi number k.
+// Returns the item that records a unit's result: a bundle's phi number k.
 static lanes_item *owner_of(lanes_region *l, const lanes_unit *u) {
   const lanes_bundle *b = own_bundle(l, u);
   return &l->items[b ? b->phis[u->number] : u->number];
 }
 
-// Puts what bundles' pieces begin with as it lies in memory, or takes apart
-// what they come to; but what lies so in its frame stays.
+// Interleaves the start values of bundles, or deinterleaves their results;
+// values in a frame stay interleaved.
 static void turn_bundles(lanes_region *l, bool is_behind) {
   for (uint32_t n = 0; n < l->bundle_count * l->pieces; n++) {
     const lanes_bundle *b = &l->bundles[n / l->pieces];
@@ -60,7 +60,7 @@ static void turn_bundles(lanes_region *l, bool is_behind) {
   }
 }
 
-// Finds what all pieces begin with, in front of all loops.
+// Finds the start values of all pieces, before all loops.
 static void find_starts(lanes_region *l) {
   for (uint32_t i = 0; i < l->kept_count; i++) {
     for (uint32_t p = 0; p < l->pieces; p++) {
@@ -72,7 +72,7 @@ static void find_starts(lanes_region *l) {
   turn_bundles(l, false);
 }
 
-// What a unit begins with, taken from there in front of its own loop.
+// Loads a unit's start value before its own loop.
 static LLVMValueRef start_of_unit(lanes_region *l, lanes_unit *u) {
   LLVMValueRef start = owner_of(l, u)->first[u->piece];
   u->slot = make_slot(l, LLVMTypeOf(start));
@@ -109,7 +109,7 @@ static void end_unit(lanes_region *l, lanes_unit *u, LLVMBasicBlockRef latch) {
     next = lanes_copy_register(l, b, nexts, u->number);
   }
   LLVMAddIncoming(u->phi, &next, &latch, 1);
-  // A loop of one block is left with what its last turn came to.
+  // A loop of one block ends with its last iteration's values.
   owner_of(l, u)->last[u->piece] = l->body == l->header ? next : u->phi;
 }
 
@@ -144,8 +144,8 @@ static void close_phis(lanes_region *l, LLVMBasicBlockRef latch) {
   }
 }
 
-// Fills a loop's blocks, but for their branches, for units from `from` on. The
-// first one asks for memory ahead of time.
+// Fills a loop's blocks, without their branches, for units from `from` on. Only
+// the first loop prefetches.
 static void make_loop(lanes_region *l, uint32_t from, uint32_t count,
                       LLVMValueRef *starts, LLVMBasicBlockRef before,
                       LLVMBasicBlockRef header, LLVMBasicBlockRef body) {
@@ -190,8 +190,7 @@ static LLVMBasicBlockRef new_block(lanes_region *l) {
   return LLVMInsertBasicBlockInContext(l->kernel->context, l->header, "");
 }
 
-// A block between one that leads to the loop's header and that, in which units
-// take what they begin with.
+// Makes a block before a loop's header, in which units load their start values.
 static LLVMBasicBlockRef make_entry(lanes_region *l, uint32_t from,
                                     uint32_t count, LLVMBasicBlockRef before,
                                     LLVMValueRef *out_starts) {
@@ -204,8 +203,8 @@ static LLVMBasicBlockRef make_entry(lanes_region *l, uint32_t from,
   return entry;
 }
 
-// A loop in front of the last one, which stays where the loop was. Returns the
-// block behind it, from which control goes on to the loop's header.
+// Makes a loop before the last one, which keeps the original's place. Returns
+// the block after it, which continues to the next loop's header.
 static LLVMBasicBlockRef make_early_loop(lanes_region *l, uint32_t from,
                                          uint32_t count,
                                          LLVMBasicBlockRef before) {
@@ -247,8 +246,8 @@ static bool is_used_behind(const lanes_region *l, LLVMValueRef value) {
   return false;
 }
 
-// Of what is kept only the phis, or in one block what they come to next, may be
-// used behind the loop.
+// Only phis, or in a one-block loop their next values, may be used after the
+// loop.
 static uint32_t kept_behind(const lanes_region *l, LLVMValueRef value) {
   for (uint32_t i = 0; i < l->kept_count; i++) {
     LLVMValueRef kept = l->body == l->header ? lanes_next_of(l, l->kept[i])
@@ -271,7 +270,7 @@ bool lanes_may_be_left(const lanes_region *l) {
   return true;
 }
 
-// Makes a block on the way from the loop to what is behind it.
+// Makes a block on the edge from the loop to its exit.
 static LLVMBasicBlockRef make_exit(lanes_region *l) {
   LLVMContextRef context = l->kernel->context;
   LLVMBasicBlockRef exit =
@@ -297,8 +296,7 @@ static LLVMBasicBlockRef make_exit(lanes_region *l) {
   return exit;
 }
 
-// What stood there before gives way to the last loop and, behind it, to what
-// all have come to.
+// Replaces the original loop by the last loop and, after it, all results.
 static void replace_items(lanes_region *l) {
   for (uint32_t n = 0; n < l->count; n++) {
     lanes_item *own = &l->items[n];
@@ -321,7 +319,7 @@ static void replace_items(lanes_region *l) {
   }
 }
 
-// Takes what units of loops in front of the last one have come to.
+// Loads the results of units of the earlier loops.
 static void take_results(lanes_region *l, uint32_t end) {
   for (uint32_t i = 0; i < end; i++) {
     lanes_unit *u = &l->units[i];
@@ -345,7 +343,7 @@ void lanes_make_loops(lanes_region *l) {
   }
   LLVMBasicBlockRef entry = make_entry(l, from, count, before, starts);
   LLVMBuildBr(l->builder, l->header);
-  // Phis stand in front of those that they replace.
+  // Phis come before those that they replace.
   LLVMPositionBuilderBefore(l->builder, LLVMGetFirstInstruction(l->header));
   make_loop(l, from, count, starts, entry, l->header, l->body);
   lanes_copy_whole(l, LLVMGetCondition(LLVMGetBasicBlockTerminator(l->header)));

@@ -22,7 +22,7 @@
 
 enum { MOST_ACCESSES = 4096, CONTEXT = 2, SETS = 2 };
 
-// A load or store of a frame: the same bytes of each simdgroup's.
+// A load or store of a frame, of the same bytes of each simdgroup's.
 typedef struct frame_access {
   LLVMValueRef instruction;
   LLVMValueRef base;  // of the frame
@@ -34,7 +34,7 @@ struct lanes_frames {
   uint32_t count;
   lanes_map seen;
   const lanes_region *loop;
-  LLVMValueRef passed_to;  // a function that may have them, too; or NULL
+  LLVMValueRef passed_to;  // a function that the frame is passed to; or NULL
 };
 
 static bool add_access(lanes_frames *a, LLVMValueRef i, LLVMValueRef base,
@@ -47,7 +47,7 @@ static bool add_access(lanes_frames *a, LLVMValueRef i, LLVMValueRef base,
   return true;
 }
 
-// Finds what is accessed at offset bytes behind a frame's base.
+// Collects accesses at offset bytes from a frame's base.
 static bool follow_address(lanes_frames *a, LLVMValueRef address,
                            LLVMValueRef base, uint64_t offset);
 
@@ -69,7 +69,7 @@ static bool follow_use(lanes_frames *a, LLVMValueRef user, LLVMValueRef address,
         return false;
       }
       const uint64_t next = offset + LLVMConstIntGetZExtValue(by);
-      // The next simdgroup's.
+      // the next simdgroup's frame
       return next == frame_bytes
                  ? follow_address(a, user, user, 0)
                  : next < frame_bytes && follow_address(a, user, base, next);
@@ -94,8 +94,7 @@ static bool follow_address(lanes_frames *a, LLVMValueRef address,
   return true;
 }
 
-// True if frames are the function's own business: others only hand them
-// on.
+// True if only this function accesses frames, and others only pass them on.
 static bool is_alone(const lanes_region *l, LLVMValueRef function) {
   for (LLVMUseRef use = LLVMGetFirstUse(function); use;
        use = LLVMGetNextUse(use)) {
@@ -117,7 +116,7 @@ static bool is_alone(const lanes_region *l, LLVMValueRef function) {
   return true;
 }
 
-// Finds all accesses of the function to frames; false if that cannot be.
+// Finds all accesses of the function to frames; false if some are unknown.
 static bool find_accesses(lanes_frames *a) {
   const lanes_region *l = a->loop;
   LLVMValueRef function = LLVMGetBasicBlockParent(l->header);
@@ -149,7 +148,7 @@ static LLVMTypeRef type_of(const frame_access *access) {
   return LLVMTypeOf(LLVMIsAStoreInst(i) ? LLVMGetOperand(i, 0) : i);
 }
 
-// What a phi of the loop is behind it, in front of where it is used.
+// Returns a loop phi's final value, before its use.
 static LLVMValueRef behind_loop(const lanes_region *l, LLVMValueRef value) {
   while (LLVMIsAPHINode(value) && !lanes_item_of(l, value) &&
          LLVMCountIncoming(value) == 1) {
@@ -162,8 +161,8 @@ static LLVMValueRef kept_value(const lanes_region *l, uint32_t phi) {
   return l->body == l->header ? lanes_next_of(l, phi) : l->items[phi].value;
 }
 
-// Finds where in the frame what a phi comes to is stored, the one place; false
-// if something else takes it.
+// Finds the only place in the frame where a phi's result is stored. False if it
+// has another use.
 static bool find_end(const lanes_region *l, const lanes_frames *a,
                      LLVMValueRef value, bool *out_is_found,
                      uint64_t *out_offset) {
@@ -190,8 +189,8 @@ static bool find_end(const lanes_region *l, const lanes_frames *a,
   return true;
 }
 
-// Which of a bundle's sets of places an offset is in, as that of its phi c;
-// SETS if in none.
+// Returns which set of places of a bundle an offset is in, as that of phi c;
+// SETS if none.
 static uint32_t set_of(const lanes_bundle *b, uint64_t offset, uint32_t c) {
   uint32_t set = 0;
   while (set < SETS && b->offsets[set][c] != offset) {
@@ -206,7 +205,7 @@ static bool is_store_to(const frame_access *access, const lanes_bundle *b,
          access->offset == b->offsets[set][c];
 }
 
-// True if a block changes a set of places.
+// True if a block stores to a set of places.
 static bool is_changed_in(const lanes_frames *a, const lanes_bundle *b,
                           uint32_t set, LLVMBasicBlockRef block) {
   for (uint32_t i = 0; i < a->count; i++) {
@@ -221,10 +220,10 @@ static bool is_changed_in(const lanes_frames *a, const lanes_bundle *b,
   return false;
 }
 
-// What is stored to a place: the same for all lanes, what the loop comes to, or
+// What is stored to a place: one value for all lanes, the loop's result, or
 // what a block loads from another place.
 typedef struct origin {
-  LLVMValueRef value;       // a constant, or the frame that is loaded from
+  LLVMValueRef value;       // a constant, or the frame loaded from
   LLVMBasicBlockRef block;  // of the load, or the loop's header
   uint32_t set;
 } origin;
@@ -250,8 +249,8 @@ static bool find_origin(const lanes_region *l, const lanes_frames *a,
   return out->set < SETS;
 }
 
-// True if a store is one of those that, in its block, store the whole of a
-// set, all from one origin.
+// True if a store is one of those that store a whole set, in one block and from
+// one origin.
 static bool is_stored_whole(const lanes_region *l, const lanes_frames *a,
                             const lanes_bundle *b, const frame_access *store,
                             uint32_t set) {
@@ -311,7 +310,7 @@ static bool are_apart(const lanes_bundle *b) {
   return true;
 }
 
-// Finds the places that a bundle's phis begin with, and those that they end in.
+// Finds the places of a bundle's start values and of its results.
 static bool find_places(const lanes_region *l, const lanes_frames *a,
                         lanes_bundle *b) {
   const frame_access *first = access_of(a, lanes_start_of(l, b->phis[0]));
@@ -332,7 +331,7 @@ static bool find_places(const lanes_region *l, const lanes_frames *a,
   return are_apart(b);
 }
 
-// True if all that is in these places can stay as it lies in memory.
+// True if these places can stay interleaved.
 static bool find_frame(const lanes_region *l, const lanes_frames *a,
                        lanes_bundle *b) {
   LLVMTargetDataRef data = LLVMGetModuleDataLayout(l->kernel->module);
@@ -371,7 +370,7 @@ void lanes_find_frames(lanes_region *l) {
 
 // --- Elsewhere ---------------------------------------------------------------
 
-// What a load of one of a bundle's places stands for.
+// Returns the deinterleaved value that a load of one of the places stands for.
 static LLVMValueRef taken_apart(lanes_region *l, const lanes_bundle *b,
                                 uint32_t set, uint32_t c,
                                 const frame_access *access) {
@@ -396,7 +395,7 @@ static LLVMValueRef taken_apart(lanes_region *l, const lanes_bundle *b,
   return lanes_joined_pieces(l, l->builder, pieces, l->pieces);
 }
 
-// A use of a load from one of phi c's places that copies it to no other one.
+// Returns a use of a load from phi c's places that is no copy to another place.
 static LLVMUseRef other_use(const lanes_frames *a, const lanes_bundle *b,
                             uint32_t c, LLVMValueRef load) {
   LLVMUseRef use = LLVMGetFirstUse(load);
@@ -410,7 +409,7 @@ static LLVMUseRef other_use(const lanes_frames *a, const lanes_bundle *b,
   return NULL;
 }
 
-// Gives those that use a load what it stands for, but copies what lies there.
+// Gives users of a load the deinterleaved value; copies stay interleaved.
 static void settle(lanes_region *l, const lanes_bundle *b, uint32_t set,
                    uint32_t c, const frame_access *access) {
   LLVMValueRef load = access->instruction, apart = NULL;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// frames.h: what simdgroups keep from one barrier to the next of a loop
-// in parts (register_tiling.c).
+// frames.h: keeps what simdgroups carry across the barriers of a tiled loop
+// (register_tiling.c) interleaved.
 #ifndef MTLC_TILING_FRAMES_H
 #define MTLC_TILING_FRAMES_H
 
 #include "compiler/vectorize/finish/tiling/register_tiling.h"
 
-// Finds the bundles whose phis may stay in the frame as they lie
-// in memory; then sees to what reads them elsewhere.
+// The first finds bundles whose phis may stay interleaved in the frame. The
+// second rewrites what reads them elsewhere.
 void lanes_find_frames(lanes_region *l);
 void lanes_settle_frames(lanes_region *l);
 

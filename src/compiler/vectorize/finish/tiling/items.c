@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// items.c: the instructions of a loop in parts (register_tiling.c) and what
-// its phis begin with and come to.
+// items.c: the instructions of a tiled loop (register_tiling.c), and the start
+// and next values of its phis.
 #include "compiler/vectorize/finish/tiling/items.h"
 
 #include <stddef.h>
@@ -23,7 +23,8 @@ uint32_t lanes_in(LLVMValueRef value) {
                                                      : 1;
 }
 
-// An intrinsic that computes each lane's result from that lane of its operands.
+// True for intrinsics that compute each lane from the same lanes of their
+// operands.
 bool lanes_is_lanewise_call(LLVMValueRef call) {
   static const char *const known[] = {
       "llvm.fma.",    "llvm.fmuladd.", "llvm.sqrt.",    "llvm.fabs.",
@@ -84,8 +85,8 @@ void lanes_nexts_of(const lanes_region *l, const lanes_bundle *b,
   }
 }
 
-// How many units from one on go in one loop: as many as registers hold, and
-// whole rows of those that work with the same.
+// Returns how many units from one on share a loop: as many as registers hold,
+// in whole rows of units that use the same elements.
 uint32_t lanes_units_together(const lanes_region *l, uint32_t from) {
   const uint32_t most = l->machine.vector_registers * LANES_PART_PERCENT / 100;
   uint32_t end = from, whole_rows = from;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pieces.c: a register's lanes of what a loop in parts computes
+// pieces.c: computes one piece, a register's lanes, of a tiled loop's values
 // (register_tiling.c).
 #include "compiler/vectorize/finish/tiling/pieces.h"
 
@@ -70,7 +70,7 @@ LLVMValueRef lanes_cut(lanes_region *l, LLVMBuilderRef builder,
   return shuffled(l, builder, value, LLVMGetPoison(LLVMTypeOf(value)), lanes);
 }
 
-// Lanes of a shuffle: of one of its operands if they lie there side by side.
+// Returns a shuffle's lanes as part of an operand, if they are adjacent there.
 static LLVMValueRef from_shuffle(lanes_region *l, LLVMValueRef shuffle,
                                  uint32_t first) {
   LLVMValueRef sides[] = {LLVMGetOperand(shuffle, 0),
@@ -110,7 +110,7 @@ static LLVMValueRef from_load(lanes_region *l, LLVMValueRef load,
   return own;
 }
 
-// The same operation on a piece of each operand.
+// Emits the same operation on a piece of each operand.
 static LLVMValueRef bare_operation(lanes_region *l, LLVMValueRef i,
                                    LLVMValueRef *operands) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
@@ -167,7 +167,7 @@ static LLVMValueRef make_lanes(lanes_region *l, LLVMValueRef i,
   return operation(l, i, operands);
 }
 
-// As many lanes of a vector as a piece has.
+// Returns a piece of a vector.
 LLVMValueRef lanes_copy_piece(lanes_region *l, LLVMValueRef value,
                               uint32_t first) {
   lanes_item *own = lanes_item_of(l, value);
@@ -175,7 +175,7 @@ LLVMValueRef lanes_copy_piece(lanes_region *l, LLVMValueRef value,
     return lanes_cut(l, LLVMIsAConstant(value) ? l->builder : l->before_builder,
                      value, first);
   }
-  // Of each piece there is one; other lanes are of what is not kept.
+  // A piece is computed once; any other lanes are of values that are not kept.
   if (lanes_in(value) != l->lanes || first % lanes_in_piece(l)) {
     return make_lanes(l, value, first);
   }
@@ -201,7 +201,8 @@ static LLVMValueRef whole_load(lanes_region *l, const lanes_element *first,
   return own;
 }
 
-// Register k of what a bundle's phis, or what is computed from them, come to.
+// Returns register k of the next values of a bundle, or of values computed from
+// its phis.
 LLVMValueRef lanes_copy_register(lanes_region *l, const lanes_bundle *b,
                                  LLVMValueRef *values, uint32_t k) {
   const uint32_t first = l->piece * lanes_in_piece(l);
@@ -225,7 +226,7 @@ LLVMValueRef lanes_copy_register(lanes_region *l, const lanes_bundle *b,
   return operation(l, values[0], made);
 }
 
-// Vectors one behind the other, a power of two of them.
+// Concatenates a power of two of vectors.
 LLVMValueRef lanes_joined_pieces(lanes_region *l, LLVMBuilderRef builder,
                                  LLVMValueRef *vectors, uint32_t count) {
   LLVMValueRef parts[MOST_PIECES] = {NULL};
@@ -244,7 +245,7 @@ LLVMValueRef lanes_joined_pieces(lanes_region *l, LLVMBuilderRef builder,
   return parts[0];
 }
 
-// Interleaves the lanes of two vectors, or takes the even or the odd lanes of
+// Interleaves the lanes of two vectors, or returns the even or the odd lanes of
 // both.
 static LLVMValueRef zipped(lanes_region *l, LLVMBuilderRef builder,
                            LLVMValueRef a, LLVMValueRef b, bool second) {
@@ -265,7 +266,7 @@ static LLVMValueRef unzipped(lanes_region *l, LLVMBuilderRef builder,
   return shuffled(l, builder, a, b, lanes);
 }
 
-// What lanes have in count registers, put as it lies in memory.
+// Interleaves count registers, as their elements are in memory.
 void lanes_interleave_registers(lanes_region *l, LLVMBuilderRef builder,
                                 LLVMValueRef *registers, uint32_t count) {
   LLVMValueRef halves[2][MOST_SIDE_BY_SIDE / 2];
@@ -283,7 +284,7 @@ void lanes_interleave_registers(lanes_region *l, LLVMBuilderRef builder,
   }
 }
 
-// The reverse.
+// Deinterleaves count registers.
 void lanes_take_apart_registers(lanes_region *l, LLVMBuilderRef builder,
                                 LLVMValueRef *registers, uint32_t count) {
   LLVMValueRef halves[2][MOST_SIDE_BY_SIDE / 2];

@@ -48,8 +48,9 @@ enum {
   BUNDLE_COST = 18,
   USUAL_TURNS = 16,
   WORTH_PERCENT = 80,
-  LEAST_LANES = 16,  // of a vector that is parted
-  // Of the machine's registers: what is kept to be worth it.
+  LEAST_LANES = 16,  // of a vector that is split
+  // The least share of the machine's registers that a loop keeps to be worth
+  // tiling.
   LEAST_PERCENT = 150,
 };
 
@@ -85,7 +86,7 @@ static bool has_phi(LLVMBasicBlockRef block) {
   return first && LLVMIsAPHINode(first);
 }
 
-// Reads the blocks of a loop with that header.
+// Collects the blocks of a loop with that header.
 static bool read_blocks(lanes_region *l, LLVMBasicBlockRef header) {
   LLVMValueRef end = LLVMGetBasicBlockTerminator(header);
   if (!has_phi(header) || !LLVMIsABranchInst(end) || !LLVMIsConditional(end)) {
@@ -109,8 +110,8 @@ static bool read_blocks(lanes_region *l, LLVMBasicBlockRef header) {
          count_ways_to(l->before, l->body) == (l->body == header ? 1 : 0);
 }
 
-// Finds what is kept: vectors of which the header has phis, as many lanes of
-// one size each.
+// Finds the vectors that the header has phis of; all have the same lanes and
+// element size.
 static bool find_phis(lanes_region *l) {
   LLVMTargetDataRef data = LLVMGetModuleDataLayout(l->kernel->module);
   LLVMValueRef i = LLVMGetFirstInstruction(l->header);
@@ -132,7 +133,8 @@ static bool find_phis(lanes_region *l) {
   return l->kept_count > 0;
 }
 
-// Registers that each of them takes; 0: the loop stays as it is.
+// Returns how many registers each phi is split into; 0: the loop stays as it
+// is.
 static uint32_t choose_pieces(const lanes_region *l) {
   const uint64_t in_register = l->machine.vector_bytes * 8 / l->element_bits;
   const uint64_t pieces = in_register ? l->lanes / in_register : 0;
@@ -194,7 +196,8 @@ static bool has_kept_operand(const lanes_region *l, LLVMValueRef i) {
   return false;
 }
 
-// Finds what hangs on what is kept. Returns false if that is not lane by lane.
+// Finds what depends on the kept values. False if something does not do so lane
+// by lane.
 static bool find_kept(lanes_region *l) {
   for (uint32_t i = 0; i < l->kept_count; i++) {
     l->items[l->kept[i]].is_kept = true;
@@ -222,7 +225,7 @@ static bool is_bare(const lanes_region *l) {
     LLVMValueRef i = l->items[n].value;
     const bool is_early = l->body != l->header && !LLVMIsAPHINode(i) &&
                           LLVMGetInstructionParent(i) == l->header;
-    // The header's are made first, and whole.
+    // The header's instructions come first and are not split.
     if (!is_harmless(i) || (is_early && l->items[n].is_kept)) {
       return false;
     }
@@ -232,7 +235,7 @@ static bool is_bare(const lanes_region *l) {
 
 // --- Which of them together --------------------------------------------------
 
-// True if a value hangs on no phi that is kept but that one.
+// True if a value depends on no kept phi but that one.
 static bool hangs_on_itself(const lanes_region *l, LLVMValueRef value,
                             LLVMValueRef phi, uint32_t steps) {
   const lanes_item *own = lanes_item_of(l, value);
@@ -251,7 +254,7 @@ static bool hangs_on_itself(const lanes_region *l, LLVMValueRef value,
   return true;
 }
 
-// Each phi goes its own way: any of them may go in another loop.
+// True if each phi depends only on itself, so that any may go to another loop.
 static bool are_apart(const lanes_region *l) {
   for (uint32_t i = 0; i < l->kept_count; i++) {
     LLVMValueRef phi = l->items[l->kept[i]].value;
@@ -291,8 +294,8 @@ static bool is_free(LLVMValueRef i) {
          LLVMIsAInsertElementInst(i) || LLVMIsATerminatorInst(i);
 }
 
-// Of the loop as it is: what finds no register is loaded and stored each time
-// that it changes.
+// Returns the loop's present cost: what finds no register is loaded and stored
+// at each change.
 static uint64_t cost_before(const lanes_region *l) {
   const uint64_t room = l->machine.vector_registers * LANES_PART_PERCENT / 100;
   uint64_t cost = 0, changes = 0;
@@ -305,7 +308,7 @@ static uint64_t cost_before(const lanes_region *l) {
   return cost + changes * (l->unit_count - room) * SPILL_COST / l->unit_count;
 }
 
-// Of what one loop computes, each item once (is_counted).
+// Returns the cost of what one loop computes, each item once (is_counted).
 static uint64_t cost_of(lanes_region *l, LLVMValueRef value) {
   lanes_item *own = lanes_item_of(l, value);
   if (!own || own->is_counted) {
@@ -317,7 +320,7 @@ static uint64_t cost_of(lanes_region *l, LLVMValueRef value) {
   }
   const bool in_pieces = LLVMIsAShuffleVectorInst(value) ||
                          LLVMIsALoadInst(value) || lanes_is_lanewise(value);
-  // An element of memory that all lanes have is loaded so.
+  // One element for all lanes is a load that repeats it.
   const bool is_free_here = is_free(value) || is_loaded_for_all(value);
   uint64_t cost = is_free_here ? 0 : in_pieces ? 1 : registers_of(l, value);
   for (unsigned k = 0; k < lanes_operand_count(value); k++) {
@@ -326,7 +329,7 @@ static uint64_t cost_of(lanes_region *l, LLVMValueRef value) {
   return cost;
 }
 
-// Of a register of a bundle, its elements as they lie in memory.
+// Returns the cost of a register of a bundle, computed interleaved.
 static uint64_t cost_of_whole(lanes_region *l, const lanes_bundle *b,
                               LLVMValueRef *values, uint32_t piece) {
   const uint32_t first = piece * lanes_in_piece(l);
@@ -352,7 +355,8 @@ static uint64_t cost_of_whole(lanes_region *l, const lanes_bundle *b,
   return cost;
 }
 
-// How often the loop goes round, if that is one number, or what is usual.
+// Returns how many iterations the loop has, if that is constant; else a usual
+// number.
 static uint64_t turns_of(const lanes_region *l) {
   LLVMValueRef more = LLVMGetCondition(LLVMGetBasicBlockTerminator(l->header));
   LLVMValueRef bound = LLVMIsAICmpInst(more) ? LLVMGetOperand(more, 1) : NULL;
@@ -375,7 +379,8 @@ static uint64_t turns_of(const lanes_region *l) {
   return USUAL_TURNS;
 }
 
-// What all lanes share is computed once in a loop, the rest for each piece.
+// Starts a piece: uniform values are computed once for each loop, the others
+// for each piece.
 static void begin_piece(lanes_region *l, bool is_first) {
   for (uint32_t n = 0; n < l->count; n++) {
     lanes_item *own = &l->items[n];
@@ -384,7 +389,7 @@ static void begin_piece(lanes_region *l, bool is_first) {
   }
 }
 
-// Of all its turns.
+// Returns the cost of all iterations of one loop.
 static uint64_t cost_of_loop(lanes_region *l, uint32_t from, uint32_t count,
                              uint64_t turns) {
   enum { OF_A_TURN = 3 };
@@ -458,7 +463,7 @@ bool lanes_tile_loops(mtlc_kernel *kernel) {
   bool any = false;
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
        f = LLVMGetNextFunction(f)) {
-    // Blocks of parts come in front of the one that they are made of.
+    // Blocks of tiled loops come before the block that they were made of.
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
          block = LLVMGetNextBasicBlock(block)) {
       any |= part_loop(kernel, machine, block);
