@@ -253,6 +253,21 @@ kernel void f(device bfloat *b [[buffer(0)]],
 // error: 8: 'atomic_thread_fence' needs Metal 3.2
 // error: 9: 'bfloat' needs Metal 3.1
 
+//--- functions_of_classes_by_version
+// options: --std 300
+#include <metal_stdlib>
+using namespace metal;
+constant os_log mine("a", "b");
+kernel void f(texture2d<uint, access::read_write> t [[texture(0)]],
+              device uint *x [[buffer(0)]]) {
+  os_log_default.log("x");
+  x[0] = t.atomic_fetch_add(uint2(0), 1).x;
+  x[1] = t.read(uint2(0)).x;
+}
+// error: 4: 'os_log' needs Metal 3.2
+// error: 7: logging needs Metal 3.2
+// error: 8: 'atomic_fetch_add' needs Metal 3.1
+
 //--- what_is_there_in_the_newest_version
 // options: --std 320
 #include <metal_stdlib>

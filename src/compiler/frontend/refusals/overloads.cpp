@@ -349,10 +349,23 @@ void mtlc::needVersion(Refusals &Out, SourceLocation Loc,
                " or a later one has it");
 }
 
+// Functions of the library's classes that came later than these.
+static void judgeMethod(Refusals &Out, const CallExpr *E,
+                        const CXXMethodDecl *Method) {
+  const StringRef Class = Method->getParent()->getName();
+  if (Class == "os_log")
+    needVersion(Out, E->getExprLoc(), "logging", 320);
+  else if (Class.starts_with("texture") &&
+           Method->getName().starts_with("atomic_"))
+    needVersion(Out, E->getExprLoc(), "'" + Method->getName().str() + "'", 310);
+}
+
 void mtlc::judgeCall(Refusals &Out, const CallExpr *E, const FunctionDecl *F) {
   if (!F->getIdentifier() ||
       !Out.S.getSourceManager().isInSystemHeader(F->getLocation()))
     return;
+  if (const auto *Method = dyn_cast<CXXMethodDecl>(F))
+    judgeMethod(Out, E, Method);
   const auto *Space = dyn_cast<NamespaceDecl>(F->getDeclContext());
   if (!Space) return;
   const StringRef Inner = Space->getName();
@@ -391,6 +404,10 @@ void mtlc::judgeType(Refusals &Out, SourceLocation Loc, QualType T) {
   if (!Class) return;
   if (Out.Version < 310 && numberOf(C, T).Kind == Bfloat) {
     needVersion(Out, Loc, "'bfloat'", 310);
+    return;
+  }
+  if (Class->getName() == "os_log") {
+    needVersion(Out, Loc, "'os_log'", 320);
     return;
   }
   const std::string Held = heldType(C, T);
