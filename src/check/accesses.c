@@ -229,7 +229,7 @@ static void *access_threadgroup_range(check_state *s, void *address,
     return check_races(
         s, number, address,
         &(check_place){.cells = s->check.threadgroup_cells,
-                       .quarters = s->check.threadgroup_quarters,
+                       .quarters = s->threadgroup_quarters,
                        .offset = offset,
                        .length = length,
                        .told = (uint64_t)((char *)address - first)});
@@ -343,6 +343,7 @@ void check_take_functions(check_state *s) {
   s->check.arrive = check_arrive;
   s->check.pass = check_pass;
   s->check.settle = check_settle;
+  s->check.part = check_part_access;
   s->check.run_threads = check_run_threads;
   s->check.run_waiting = check_run_waiting;
 }

@@ -13,7 +13,7 @@ pthread_mutex_t check_lock = PTHREAD_MUTEX_INITIALIZER;
 uint32_t check_dispatches;
 uint32_t check_unchecked;
 
-enum { LAST_SEGMENT = 0xe0000000u };
+enum { LAST_SEGMENT = 0xa0000000u };
 
 static check_state state;
 static check_past *pasts;  // [past_count] by first segment
@@ -47,7 +47,7 @@ static void drop_threadgroup(check_state *s) {
   if (s->check.threadgroup_cells) {
     munmap(s->check.threadgroup_cells,
            s->threadgroup_room / 4 * sizeof(check_cell));
-    munmap(s->check.threadgroup_quarters,
+    munmap(s->threadgroup_quarters,
            s->threadgroup_room * sizeof(check_cell));
     munmap(s->check.threadgroup_set, s->threadgroup_room);
   }
@@ -63,10 +63,10 @@ static bool prepare_threadgroup(check_state *s, uint64_t bytes) {
   }
   drop_threadgroup(s);
   s->check.threadgroup_cells = map(room / 4 * sizeof(check_cell));
-  s->check.threadgroup_quarters = map(room * sizeof(check_cell));
+  s->threadgroup_quarters = map(room * sizeof(check_cell));
   s->check.threadgroup_set = map(room);
   s->threadgroup_room = room;
-  return s->check.threadgroup_cells && s->check.threadgroup_quarters &&
+  return s->check.threadgroup_cells && s->threadgroup_quarters &&
          s->check.threadgroup_set;
 }
 
@@ -83,6 +83,7 @@ static bool prepare_state(check_state *s) {
 static void begin_anew(check_state *s) {
   check_memory_forget();
   drop_threadgroup(s);
+  check_parts_forget();
   check_clocks_forget();
   past_count = 0;
   s->check.segment = s->last = 1;
@@ -117,11 +118,10 @@ mtli_check_view check_view_of(const check_state *s, const check_range *range) {
   // Inline bytes are nobody's to write.
   static check_cell inline_cells[CHECK_MOST_INLINE / 4 + 4];
   if (!memory && range->bytes <= CHECK_MOST_INLINE && !range->is_written) {
-    view.cells = view.coarse = view.quarters = inline_cells;
+    view.cells = view.coarse = inline_cells;
   } else if (memory && (range->first - memory->first) % 4 == 0) {
     const uint64_t offset = range->first - memory->first;
     view.cells = memory->cells ? memory->cells + offset / 4 : NULL;
-    view.quarters = memory->quarters ? memory->quarters + offset : NULL;
     view.coarse = memory->has_parts ? NULL : view.cells;
     view.set = memory->set ? memory->set + offset : NULL;
   } else {

@@ -118,14 +118,12 @@ static writer writer_at(const check_state *s, const piece *p,
     return (writer){0, 0};
   }
   const uint64_t at = p->first - p->memory->first + offset;
-  const check_cell *cell = &p->memory->cells[at / 4];
-  if (cell->write == MTLI_CHECK_SPLIT) {
-    cell = &p->memory->quarters[at];
-  }
-  if (cell->write < s->dispatch_first) {
+  const check_cell cell = check_parts_at(
+      &p->memory->cells[at / 4], &p->memory->quarters[at / 4 * 4], at);
+  if (cell.write < s->dispatch_first) {
     return (writer){0, 0};
   }
-  return (writer){cell->write, cell->write_site & MTLI_CHECK_MOST_WRITE_SITE};
+  return (writer){cell.write, cell.write_site & MTLI_CHECK_MOST_WRITE_SITE};
 }
 
 static uint64_t element_bytes(const piece *p) {

@@ -217,17 +217,17 @@ char *check_first_text(const check_state *s) {
 bool mtl_check_writer(uint64_t gpu_address, mtl_check_place *out_place) {
   pthread_mutex_lock(&check_lock);
   const check_memory *memory = check_memory_find(gpu_address);
-  const check_cell *cell = NULL;
+  check_cell cell = {0};
   if (memory && memory->cells) {
     const uint64_t offset = gpu_address - memory->first;
-    cell = &memory->cells[offset / 4];
-    cell = cell->write == MTLI_CHECK_SPLIT ? &memory->quarters[offset] : cell;
+    cell = check_parts_at(&memory->cells[offset / 4],
+                          &memory->quarters[offset / 4 * 4], offset);
   }
-  const bool is_known = cell && cell->write && check_past_of(cell->write);
+  const bool is_known = cell.write && check_past_of(cell.write);
   if (is_known) {
     const check_side side =
-        check_side_of(check_last_state(), cell->write,
-                      cell->write_site & MTLI_CHECK_MOST_WRITE_SITE);
+        check_side_of(check_last_state(), cell.write,
+                      cell.write_site & MTLI_CHECK_MOST_WRITE_SITE);
     *out_place = check_place_of(&side);
   }
   pthread_mutex_unlock(&check_lock);

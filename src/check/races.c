@@ -205,38 +205,36 @@ static void look_at(look *l, check_cell *cell, uint32_t bytes) {
 
 // --- words whose bytes are accessed one by one ----------------------------------
 
-static void split(check_cell *cell, check_cell *quarters) {
-  for (int i = 0; i < 4; ++i) {
-    quarters[i] = *cell;
-    if (!(cell->read_site >> 12 >> i & 1)) {
-      quarters[i].read = quarters[i].other_read = 0;
-    }
-    quarters[i].read_site |= 0xf000;
-  }
-  *cell = (check_cell){.write = MTLI_CHECK_SPLIT};
+// Segments below come before all that is to come.
+static check_segment floor_of(const look *l) {
+  return l->is_device ? l->s->safe : l->s->check.threadgroup_floor;
 }
 
-// Puts bytes together again when nothing is left to be known of them.
-static void join(const look *l, check_cell *cell, const check_cell *quarters) {
+// Something is left to be known of a word in parts.
+static bool has_use(const look *l, const check_cell *parts) {
+  const check_segment floor = floor_of(l);
   for (int i = 0; i < 4; ++i) {
-    if (conflicts(l, quarters[i].write) || conflicts(l, quarters[i].read) ||
-        conflicts(l, quarters[i].other_read) ||
-        quarters[i].write == l->s->check.segment ||
-        quarters[i].read == l->s->check.segment) {
-      return;
+    if (parts[i].write >= floor || parts[i].read >= floor ||
+        parts[i].other_read >= floor) {
+      return true;
     }
   }
-  *cell = (check_cell){0};
+  return false;
 }
 
-static void look_at_bytes(look *l, check_cell *cell, check_cell *quarters,
+static void look_at_parts(look *l, check_cell *cell, check_cell *quarters,
                           uint32_t first, uint32_t end) {
-  if (cell->write != MTLI_CHECK_SPLIT) {
-    split(cell, quarters);
+  check_cell parts[4];
+  check_parts_load(cell, quarters, parts);
+  if (first == 0 && end == 4 && !has_use(l, parts)) {
+    *cell = (check_cell){0};
+    look_at(l, cell, 15);
+    return;
   }
   for (uint32_t i = first; i < end; ++i) {
-    look_at(l, &quarters[i], 15);
+    look_at(l, &parts[i], 15);
   }
+  check_parts_store(cell, quarters, parts, floor_of(l));
 }
 
 static void look_through(look *l, const check_place *place) {
@@ -249,17 +247,14 @@ static void look_through(look *l, const check_place *place) {
     const uint32_t last = end - offset + first >= 4
                               ? 4
                               : (uint32_t)(end - offset + first);
-    const bool is_whole = first == 0 && last == 4;
-    if (is_whole && cell->write == MTLI_CHECK_SPLIT) {
-      join(l, cell, quarters);
-    }
-    if (cell->write != MTLI_CHECK_SPLIT && is_whole) {
+    if (check_is_parted(cell)) {
+      look_at_parts(l, cell, quarters, first, last);
+    } else if (first == 0 && last == 4) {
       look_at(l, cell, 15);
-    } else if (cell->write != MTLI_CHECK_SPLIT && place->is_coarse &&
-               !check_is_write(l->site)) {
+    } else if (place->is_coarse && !check_is_write(l->site)) {
       look_at(l, cell, (1u << last) - (1u << first));
     } else {
-      look_at_bytes(l, cell, quarters, first, last);
+      look_at_parts(l, cell, quarters, first, last);
     }
     offset += last - first;
   }

@@ -36,7 +36,7 @@ typedef struct check_memory {
   uint64_t first;
   uint64_t bytes;
   check_cell *cells;     // one for each 4 bytes; NULL until it is needed
-  check_cell *quarters;  // one for each byte, of words that are split
+  check_cell *quarters;  // one for each byte, of words that are split (parts.c)
   uint8_t *set;          // 0xff for each byte that is set; NULL: all are
   bool has_parts;        // the dispatch at hand writes parts of words
   bool is_union;         // of buffers of which none is all of it
@@ -117,6 +117,7 @@ typedef struct check_state {
   check_segment device_first;    // first behind the last barrier for such
   uint64_t threadgroup_bytes;
   uint64_t threadgroup_room;  // bytes that have cells
+  check_cell *threadgroup_quarters;
   mtli_check_view *views;     // [range_count]
   check_range *ranges;            // [range_count]
   size_t range_count;
@@ -260,6 +261,22 @@ void check_expect(check_state *s, uint32_t thread);
 void check_part(check_state *s);
 // Sets the floors and bounds of the running group.
 void check_set_floors(check_state *s);
+
+// parts.c: the bytes of a word, as cells of their own.
+static inline bool check_is_parted(const check_cell *cell) {
+  return cell->write >= MTLI_CHECK_PACKED;
+}
+void check_parts_load(const check_cell *cell, const check_cell *quarters,
+                      check_cell out[4]);
+// Segments below floor may be forgotten.
+void check_parts_store(check_cell *cell, check_cell *quarters,
+                       const check_cell in[4], check_segment floor);
+// What is known of the byte at an offset.
+check_cell check_parts_at(const check_cell *cell, const check_cell *quarters,
+                          uint64_t offset);
+mtli_check_part_fn check_part_access;
+// No cell is packed any more.
+void check_parts_forget(void);
 
 // races.c: looks at an access of memory with cells (of its first word, and its
 // bytes). Returns where to write: elsewhere, if it may be the value that is

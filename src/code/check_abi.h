@@ -112,6 +112,15 @@ typedef void mtli_check_arrive_fn(mtli_check *check, uint32_t site,
 // Behind it: the origin of the value that has come, or 0.
 typedef uint32_t mtli_check_pass_fn(mtli_check *check, uint32_t site);
 
+// An access of a part of a word: MTLI_CHECK_PART_ flags, its first byte in the
+// word and the one behind its last. Returns 1 if it is free of races by what is
+// known of the word, and has been noted there; else 0.
+typedef struct mtli_check_cell mtli_check_cell;
+typedef uint32_t mtli_check_part_fn(mtli_check *check, mtli_check_cell *cell,
+                                    uint32_t first, uint32_t end,
+                                    uint32_t flags, uint32_t site);
+enum { MTLI_CHECK_PART_WRITE = 1, MTLI_CHECK_PART_THREADGROUP = 2 };
+
 typedef void mtli_check_settle_fn(mtli_check *check);
 
 // Runs count threads from x on, the first of index. It counts the segments.
@@ -129,18 +138,21 @@ typedef void mtli_check_execute_fn(uint32_t function, uint32_t mask,
 // The last accesses of a word of 4 bytes: a write, and two reads that nothing
 // orders. They are named by their segments: what a thread does between two
 // waits, numbered in the order in which they run. 0 is none.
-typedef struct mtli_check_cell {
-  uint32_t write;  // MTLI_CHECK_SPLIT: the word's bytes have cells of their own
+struct mtli_check_cell {
+  uint32_t write;  // from MTLI_CHECK_PACKED on: see there
   uint32_t read;
   uint32_t other_read;
   uint16_t write_site;  // MTLI_CHECK_CELL_ATOMIC | site
   uint16_t read_site;   // bytes << 12 | site; bytes has a bit for each byte read
-} mtli_check_cell;
+};
 enum {
   MTLI_CHECK_CELL_ATOMIC = 0x8000,
   MTLI_CHECK_MOST_WRITE_SITE = 0x7fff,  // larger ones are given as 0
   MTLI_CHECK_MOST_READ_SITE = 0xfff,
 };
+// No segment has such a number: what is known of the word's bytes differs and
+// is packed (src/check/parts.c), or they have cells of their own.
+#define MTLI_CHECK_PACKED UINT32_C(0xe0000000)
 #define MTLI_CHECK_SPLIT UINT32_C(0xffffffff)
 
 // What a parameter's buffer has, for the fast paths (fast_paths.c).
@@ -148,20 +160,18 @@ typedef struct mtli_check_view {
   uint64_t first;  // offset 0: its address
   // Offset 8: how many may be accessed; 0: the functions below must be asked.
   uint64_t bytes;
-  // Of its first word, and of its bytes where they are split.
-  mtli_check_cell *cells;     // offset 16
-  mtli_check_cell *quarters;  // offset 24
+  mtli_check_cell *cells;  // offset 16: of its first word
   // The same as cells where reads of parts of a word may be taken for reads of
   // the word: nothing in the dispatch writes such a part.
-  mtli_check_cell *coarse;  // offset 32
-  uint8_t *set;             // offset 40: 0xff for a byte that is set; NULL: all
+  mtli_check_cell *coarse;  // offset 24
+  uint8_t *set;             // offset 32: 0xff for a byte that is set; NULL: all
   // Of screened code (compiler/check/screen_stamps.c): stamps of its words, each
   // array twice.
-  uint32_t *writes;        // offset 48
-  uint32_t *reads;         // offset 56
-  uint32_t *writes_again;  // offset 64
-  uint32_t *reads_again;   // offset 72
-  uint32_t least;          // offset 80: below are stamps of words not set
+  uint32_t *writes;        // offset 40
+  uint32_t *reads;         // offset 48
+  uint32_t *writes_again;  // offset 56
+  uint32_t *reads_again;   // offset 64
+  uint32_t least;          // offset 72: below are stamps of words not set
   uint32_t unused;
 } mtli_check_view;
 
@@ -198,7 +208,7 @@ struct mtli_check {
   const mtli_check_view *views;           // offset 120: [parameter]
   char *threadgroup_memory;               // offset 128
   mtli_check_cell *threadgroup_cells;     // offset 136
-  mtli_check_cell *threadgroup_quarters;  // offset 144
+  mtli_check_part_fn *part;               // offset 144
   uint8_t *threadgroup_set;               // offset 152
   // The site that an unset value comes from: of one to be written, and then of
   // one that was read.

@@ -40,6 +40,7 @@
 // run: helper_struct_return --grid 16 --group 16 0=iota:f32:16 1=zeros:f32:16
 // run: bool_vector --grid 16 --group 16 0=iota:f32:64 1=zeros:f32:64
 // run: one_lane_broadcast --grid 64 --group 64 0=iota:f32:64 1=zeros:f32:64
+// run: filled_members --grid 8 --group 8 0=iota:f32:32 1=zeros:f32:64
 #include <metal_stdlib>
 using namespace metal;
 #define T uint t [[thread_index_in_threadgroup]]
@@ -355,4 +356,21 @@ kernel void one_lane_broadcast(X(float), Y(float), T,
   float own;
   if (lane == 0) own = x[t];
   y[t] = simd_broadcast(own, 0) + simd_broadcast_first(own);
+}
+// An array that is filled behind its first elements, in a member of a member.
+struct tile_of_four {
+  float2 parts[4] = {float2(0)};
+};
+struct pair_of_tiles {
+  tile_of_four left;
+  tile_of_four right;
+  short scale;
+  pair_of_tiles(ushort a) { scale = a; }
+};
+kernel void filled_members(X(float), Y(float2), T) {
+  thread pair_of_tiles pair(ushort(t + 1));
+  for (uint k = 0; k < 4; ++k) pair.right.parts[k] += x[4 * t + k];
+  for (uint k = 0; k < 4; ++k) {
+    y[4 * t + k] = pair.left.parts[k] + pair.right.parts[k] * pair.scale;
+  }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""run_kernels.py: runs the .metal files of this folder through
-`mettle run --check`.
+"""run_kernels.py [FILE...]: runs the .metal files of this folder, or those
+named, through `mettle run --check`.
 
 Comment lines at the top of a file say how, and what must come out:
 
@@ -107,7 +107,8 @@ def main():
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
-        for path in sorted(glob.glob(os.path.join(HERE, "*.metal"))):
+        for path in (sys.argv[1:] or
+                     sorted(glob.glob(os.path.join(HERE, "*.metal")))):
             for number, case in enumerate(read_runs(path)):
                 for schedule in case[3] or ("forward",
                                             OTHER_SCHEDULES[number % 2]):

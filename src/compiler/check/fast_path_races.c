@@ -7,12 +7,12 @@
 _Static_assert(sizeof(mtli_check_cell) == 16, "check_abi.h");
 _Static_assert(offsetof(mtli_check_cell, write_site) == 12, "check_abi.h");
 _Static_assert(offsetof(mtli_check_view, cells) == 16, "check_abi.h");
-_Static_assert(offsetof(mtli_check_view, quarters) == 24, "check_abi.h");
-_Static_assert(offsetof(mtli_check_view, coarse) == 32, "check_abi.h");
+_Static_assert(offsetof(mtli_check_view, coarse) == 24, "check_abi.h");
 _Static_assert(offsetof(mtli_check, segment) == 96, "check_abi.h");
 _Static_assert(offsetof(mtli_check, device_floor) == 104, "check_abi.h");
 _Static_assert(offsetof(mtli_check, threadgroup_floor) == 112, "check_abi.h");
 _Static_assert(offsetof(mtli_check, threadgroup_cells) == 136, "check_abi.h");
+_Static_assert(offsetof(mtli_check, part) == 144, "check_abi.h");
 
 enum {
   CELL_BYTES = 16,
@@ -161,18 +161,35 @@ static LLVMValueRef word_cell(const mtlc_fast_path_code *e,
                    mtlc_fast_i64(e, CELL_BYTES / MTLC_WORD_BYTES), ""));
 }
 
-// Tests an access of a part of a word whose bytes have a cell each.
-static void check_quarters(const mtlc_fast_path_code *e, LLVMValueRef cells,
-                           LLVMValueRef quarters) {
-  LLVMValueRef word = word_cell(e, cells);
-  LLVMValueRef write = mtlc_fast_load(e, e->types.i32, word, 0);
+// Tests an access of a part of a word, whose bytes may have been accessed by
+// different threads: a call.
+static void check_part(const mtlc_fast_path_code *e, LLVMValueRef cells) {
+  LLVMTypeRef i32 = e->types.i32;
+  LLVMValueRef check = mtlc_fast_parameter(e, MTLC_FAST_CHECK);
+  LLVMValueRef first = LLVMBuildAnd(
+      e->builder, LLVMBuildTrunc(e->builder, e->offset, i32, ""),
+      LLVMConstInt(i32, MTLC_WORD_BYTES - 1, false), "");
+  LLVMValueRef end = LLVMBuildAdd(
+      e->builder, first, LLVMConstInt(i32, e->access->size_bytes, false), "");
+  const unsigned flags =
+      (e->access->is_write ? MTLI_CHECK_PART_WRITE : 0) |
+      (e->access->space == MTLI_CHECK_THREADGROUP ? MTLI_CHECK_PART_THREADGROUP
+                                                  : 0);
+  LLVMValueRef arguments[] = {check,
+                              word_cell(e, cells),
+                              first,
+                              end,
+                              LLVMConstInt(i32, flags, false),
+                              mtlc_fast_parameter(e, MTLC_FAST_SITE)};
+  LLVMTypeRef parameters[] = {e->types.pointer, e->types.pointer, i32,
+                              i32,              i32,              i32};
+  LLVMValueRef function = mtlc_fast_load_fixed(
+      e, e->types.pointer, check, offsetof(mtli_check, part));
+  LLVMValueRef is_clean =
+      LLVMBuildCall2(e->builder, LLVMFunctionType(i32, parameters, 6, false),
+                     function, arguments, 6, "");
   mtlc_fast_must(
-      e, mtlc_fast_compare(e, LLVMIntEQ, write,
-                           mtlc_i32(e->kernel->context, MTLI_CHECK_SPLIT)));
-  LLVMValueRef first = mtlc_fast_at_number(
-      e, quarters,
-      LLVMBuildMul(e->builder, e->offset, mtlc_fast_i64(e, CELL_BYTES), ""));
-  check_cells(e, first, e->access->size_bytes, all_bytes(e));
+      e, mtlc_fast_compare(e, LLVMIntNE, is_clean, LLVMConstNull(i32)));
 }
 
 // Tests a read of a part of a word whose bytes share the word's cell.
@@ -191,10 +208,8 @@ static void check_coarse(const mtlc_fast_path_code *e, LLVMValueRef cells) {
 static void check_device_part(const mtlc_fast_path_code *e, LLVMValueRef view) {
   LLVMValueRef cells = mtlc_fast_load_fixed(e, e->types.pointer, view,
                                             offsetof(mtli_check_view, cells));
-  LLVMValueRef quarters = mtlc_fast_load_fixed(
-      e, e->types.pointer, view, offsetof(mtli_check_view, quarters));
   if (e->access->is_write) {
-    check_quarters(e, cells, quarters);
+    check_part(e, cells);
     return;
   }
   LLVMValueRef coarse = mtlc_fast_load_fixed(e, e->types.pointer, view,
@@ -210,7 +225,7 @@ static void check_device_part(const mtlc_fast_path_code *e, LLVMValueRef view) {
   check_coarse(e, coarse);
   LLVMBuildBr(e->builder, next);
   LLVMPositionBuilderAtEnd(e->builder, parts);
-  check_quarters(e, cells, quarters);
+  check_part(e, cells);
   LLVMBuildBr(e->builder, next);
   LLVMPositionBuilderAtEnd(e->builder, next);
 }
@@ -233,9 +248,7 @@ void mtlc_fast_threadgroup_races(mtlc_fast_path_code *e) {
   LLVMValueRef cells = mtlc_fast_load(e, e->types.pointer, check,
                                       offsetof(mtli_check, threadgroup_cells));
   if (e->access->size_bytes % MTLC_WORD_BYTES) {
-    check_quarters(e, cells,
-                   mtlc_fast_load(e, e->types.pointer, check,
-                                  offsetof(mtli_check, threadgroup_quarters)));
+    check_part(e, cells);
     return;
   }
   check_cells(e, word_cell(e, cells), e->access->size_bytes / MTLC_WORD_BYTES,

@@ -7,8 +7,8 @@
 
 #include "compiler/check/fast_path.h"
 
-_Static_assert(sizeof(mtli_check_view) == 88, "check_abi.h");
-_Static_assert(offsetof(mtli_check_view, set) == 40, "check_abi.h");
+_Static_assert(sizeof(mtli_check_view) == 80, "check_abi.h");
+_Static_assert(offsetof(mtli_check_view, set) == 32, "check_abi.h");
 _Static_assert(offsetof(mtli_check, device) == 8, "check_abi.h");
 _Static_assert(offsetof(mtli_check, threadgroup) == 16, "check_abi.h");
 _Static_assert(offsetof(mtli_check, variable) == 24, "check_abi.h");

@@ -112,6 +112,9 @@ static mtlc_root join(mtlc_root a, mtlc_root b) {
   if (a.space == MTLI_CHECK_NOWHERE) {
     return b;
   }
+  if (b.space == MTLI_CHECK_NOWHERE) {
+    return a;
+  }
   if (a.space != b.space) {
     mtlc_root either = nowhere;
     either.space = MTLI_CHECK_ANYWHERE;

@@ -3,13 +3,13 @@
 // its stamps against other threads, and the bytes of a private variable.
 #include "compiler/check/screening.h"
 
-_Static_assert(sizeof(mtli_check_view) == 88, "check_abi.h");
+_Static_assert(sizeof(mtli_check_view) == 80, "check_abi.h");
 _Static_assert(offsetof(mtli_check_view, bytes) == 8, "check_abi.h");
-_Static_assert(offsetof(mtli_check_view, writes) == 48, "check_abi.h");
-_Static_assert(offsetof(mtli_check_view, reads) == 56, "check_abi.h");
-_Static_assert(offsetof(mtli_check_view, writes_again) == 64, "check_abi.h");
-_Static_assert(offsetof(mtli_check_view, reads_again) == 72, "check_abi.h");
-_Static_assert(offsetof(mtli_check_view, least) == 80, "check_abi.h");
+_Static_assert(offsetof(mtli_check_view, writes) == 40, "check_abi.h");
+_Static_assert(offsetof(mtli_check_view, reads) == 48, "check_abi.h");
+_Static_assert(offsetof(mtli_check_view, writes_again) == 56, "check_abi.h");
+_Static_assert(offsetof(mtli_check_view, reads_again) == 64, "check_abi.h");
+_Static_assert(offsetof(mtli_check_view, least) == 72, "check_abi.h");
 
 enum { WORD_BYTES = 4 };
 
