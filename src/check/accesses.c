@@ -69,6 +69,9 @@ static void note_set(check_state *s, uint32_t number, uint8_t *set,
   } else {
     s->check.origin = number;
     s->check.unset = read_unset(s, set, length, address, number);
+    if (site->access == MTLI_CHECK_ATOMIC_EXCHANGE) {
+      s->marked = write_set(set, length, 0, 0);
+    }
   }
 }
 
@@ -89,7 +92,8 @@ static const check_range *range_at(check_state *s, uint32_t number,
     memory = s->found = check_memory_find(address);
   }
   if (memory) {
-    if (memory->resident != s->dispatch) {
+    if (memory->resident != s->dispatch &&
+        site->space != MTLI_CHECK_TEXELS) {
       check_report_residency(s, number, memory);
     }
     if (!check_memory_prepare(memory)) {
@@ -173,10 +177,14 @@ static void *access_device_range(check_state *s, void *address,
                                       .offset = offset,
                                       .length = length,
                                       .told = offset,
-                                      .kind = memory->is_untracked
-                                                  ? CHECK_UNTRACKED
-                                                  : CHECK_TRACKED,
-                                      .is_coarse = !memory->has_parts});
+                                      .kind = (memory->is_untracked
+                                                   ? CHECK_UNTRACKED
+                                                   : CHECK_TRACKED) |
+                                              (site->space == MTLI_CHECK_TEXELS
+                                                   ? CHECK_TEXELS
+                                                   : 0),
+                                      .is_coarse = !memory->has_parts &&
+                                                   !s->has_parts});
   }
   return address;
 }
@@ -315,6 +323,7 @@ static uint64_t access_range(mtli_check *check, void *address, uint32_t number,
   }
   switch (check_site(s, number)->space) {
     case MTLI_CHECK_DEVICE:
+    case MTLI_CHECK_TEXELS:
       to = access_device_range(s, address, number, 0, bytes);
       break;
     case MTLI_CHECK_THREADGROUP:

@@ -137,7 +137,8 @@ static void note_use(check_state *s, const mtli_check_site *site) {
   check_range *range = &s->ranges[site->slot];
   const bool is_write = check_is_write(site);
   range->is_written |= is_write;
-  range->is_read |= !is_write || site->access == MTLI_CHECK_ATOMIC_BOTH;
+  range->is_read |= !is_write || site->access == MTLI_CHECK_ATOMIC_BOTH ||
+                    site->access == MTLI_CHECK_ATOMIC_EXCHANGE;
   if (site->align_bytes > range->align_bytes) {
     range->align_bytes = site->align_bytes;
   }
@@ -150,7 +151,8 @@ static void note_use(check_state *s, const mtli_check_site *site) {
 static void note_uses(check_state *s) {
   for (uint32_t i = 0; i < s->sites->count; ++i) {
     const mtli_check_site *site = &s->sites->sites[i];
-    if (site->space != MTLI_CHECK_DEVICE) {
+    if (site->space != MTLI_CHECK_DEVICE &&
+        site->space != MTLI_CHECK_TEXELS) {
       continue;
     }
     const bool is_part = check_is_write(site) &&
@@ -279,6 +281,7 @@ static bool is_all_tracked(const mtli_check_dispatch *dispatch) {
     const mtli_check_site *site = &dispatch->sites->sites[i];
     if (site->slot == MTLI_CHECK_NO_SLOT &&
         (site->space == MTLI_CHECK_DEVICE ||
+         site->space == MTLI_CHECK_TEXELS ||
          site->space == MTLI_CHECK_ANYWHERE)) {
       is_tracked = !check_memory_has_untracked();
     }
@@ -364,7 +367,7 @@ void mtli_check_enter_group(mtli_check *check, uint32_t group, void *threadgroup
                       uint64_t bytes) {
   check_state *s = (check_state *)check;
   s->now = (check_moment){.group = group};
-  s->group_first = s->device_first = check_last(s) + 1;
+  s->group_first = s->device_first = s->texels_first = check_last(s) + 1;
   s->check.threadgroup_floor = s->group_first;
   s->check.threadgroup_memory = threadgroup;
   s->threadgroup_bytes = bytes;

@@ -56,6 +56,7 @@ static const char *does(uint8_t access) {
     case MTLI_CHECK_WRITE: return "write";
     case MTLI_CHECK_ATOMIC_READ: return "atomic read";
     case MTLI_CHECK_ATOMIC_WRITE: return "atomic write";
+    case MTLI_CHECK_ATOMIC_EXCHANGE:
     case MTLI_CHECK_ATOMIC_BOTH: return "atomic";
     case MTLI_CHECK_VARIABLE: return "declared";
     case MTLI_CHECK_BRANCH: return "branch";

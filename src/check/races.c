@@ -15,6 +15,7 @@ bool check_is_atomic(const mtli_check_site *site) {
 bool check_is_write(const mtli_check_site *site) {
   return site->access == MTLI_CHECK_WRITE ||
          site->access == MTLI_CHECK_ATOMIC_WRITE ||
+         site->access == MTLI_CHECK_ATOMIC_EXCHANGE ||
          site->access == MTLI_CHECK_ATOMIC_BOTH;
 }
 

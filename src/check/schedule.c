@@ -124,6 +124,9 @@ static void pass_barrier(check_state *s) {
     ++s->now.device_epoch;
     s->device_first = check_last(s) + 1;
   }
+  if (s->arrived_flags & FLAG_TEXTURE) {
+    s->texels_first = check_last(s) + 1;
+  }
   for (uint32_t i = 0; i < s->threads; ++i) {
     s->thread[i].has_new = true;
   }
@@ -216,7 +219,7 @@ static void pass_simd_barrier(check_state *s, uint32_t first, uint32_t mask) {
       flags &= s->thread[first + lane].flags;
     }
   }
-  if (!is_barrier || !(flags & (FLAG_THREADGROUP | FLAG_DEVICE))) {
+  if (!is_barrier || !(flags & (FLAG_THREADGROUP | FLAG_DEVICE | FLAG_TEXTURE))) {
     return;
   }
   ++s->simd_epoch;
@@ -227,7 +230,7 @@ static void pass_simd_barrier(check_state *s, uint32_t first, uint32_t mask) {
       if (flags & FLAG_THREADGROUP) {
         s->thread[first + lane].simd_threadgroup = s->simd_epoch;
       }
-      if (flags & FLAG_DEVICE) {
+      if (flags & (FLAG_DEVICE | FLAG_TEXTURE)) {
         s->thread[first + lane].simd_device = s->simd_epoch;
       }
     }

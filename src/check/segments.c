@@ -179,12 +179,15 @@ bool check_is_ordered(const check_state *s, check_segment before,
     if (before < s->dispatch_first) {
       const check_past *past = check_past_of(before);
       return !past || check_past_is_ordered(
-                          s, past, before, kind == CHECK_TRACKED);
+                          s, past, before, (kind & CHECK_TRACKED) != 0);
     }
     return s->known_count && check_moment_of(before, &then) &&
            is_known(s, before, &then);
   }
-  if (before < (is_device ? s->device_first : s->check.threadgroup_floor)) {
+  const check_segment first = kind & CHECK_TEXELS ? s->texels_first
+                              : is_device ? s->device_first
+                                          : s->check.threadgroup_floor;
+  if (before < first) {
     return true;
   }
   if (!check_moment_of(before, &then) || then.thread == s->check.thread) {

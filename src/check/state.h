@@ -115,6 +115,7 @@ typedef struct check_state {
   uint32_t group_size[3];
   check_segment dispatch_first;  // first of the dispatch
   check_segment device_first;    // first behind the last barrier for such
+  check_segment texels_first;    // the same, of textures
   uint64_t threadgroup_bytes;
   uint64_t threadgroup_room;  // bytes that have cells
   check_cell *threadgroup_quarters;
@@ -245,6 +246,7 @@ typedef enum check_kind {
   CHECK_THREADGROUP,
   CHECK_TRACKED,    // device memory
   CHECK_UNTRACKED,
+  CHECK_TEXELS = 4,  // with one of the two above: barriers name it by itself
 } check_kind;
 bool check_is_ordered(const check_state *s, check_segment before,
                       check_kind kind);

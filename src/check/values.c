@@ -11,6 +11,7 @@ static const char *kind_of_origin(const mtli_check_site *origin) {
   }
   switch (origin->space) {
     case MTLI_CHECK_THREADGROUP: return "init.threadgroup";
+    case MTLI_CHECK_TEXELS:
     case MTLI_CHECK_DEVICE: return "init.device";
     default: return "init.private";
   }
@@ -79,6 +80,7 @@ void check_use(mtli_check *check, uint32_t number, uint32_t origin) {
   const char *name = check_text(s, from->name);
   const char *how = site->access == MTLI_CHECK_BRANCH    ? "decides a branch"
                     : site->access == MTLI_CHECK_ADDRESS ? "is in an address"
+                    : number == origin ? "is changed by an atomic"
                                                          : "is stored";
   check_side use = check_side_now(s, number);
   check_side began = check_side_now(s, origin);
@@ -91,7 +93,7 @@ void check_use(mtli_check *check, uint32_t number, uint32_t origin) {
                  "'%s' was given no value, and %s", name, how);
   } else {
     const size_t entry =
-        check_report(s, kind, &use, &began,
+        check_report(s, kind, &use, number == origin ? NULL : &began,
                      "what was read of '%s' was never set, and %s", name, how);
     if (entry != SIZE_MAX) {
       check_causes_use(entry, origin);

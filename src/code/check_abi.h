@@ -28,6 +28,7 @@ typedef enum mtli_check_access {
   MTLI_CHECK_WRITE,
   MTLI_CHECK_ATOMIC_READ,
   MTLI_CHECK_ATOMIC_WRITE,
+  MTLI_CHECK_ATOMIC_EXCHANGE,  // reads, and then writes whatever was there
   MTLI_CHECK_ATOMIC_BOTH,
   MTLI_CHECK_VARIABLE,   // a variable begins without a value
   MTLI_CHECK_BRANCH,     // goes one way or the other
@@ -48,6 +49,7 @@ typedef enum mtli_check_space {
   MTLI_CHECK_PRIVATE,
   MTLI_CHECK_CONSTANT,  // data of the program
   MTLI_CHECK_ANYWHERE,  // not known before it runs
+  MTLI_CHECK_TEXELS,    // device memory that is a texture's
 } mtli_check_space;
 
 enum { MTLI_CHECK_NO_SLOT = 0xffff };

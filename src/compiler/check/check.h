@@ -67,6 +67,10 @@ typedef struct mtlc_root {
   uint32_t slot;      // of a parameter, or MTLI_CHECK_NO_SLOT
   uint64_t bytes;     // of a variable or a referenced type; 0 if not known
   bool is_outside;    // nothing that a kernel's source names
+  // Of a texture: the parameter's slot + 1. The parameter holds the address of a
+  // descriptor, which holds that of the texels.
+  uint32_t texture;
+  bool is_descriptor;
 } mtlc_root;
 
 mtlc_root mtlc_find_root(const mtlc_kernel *kernel, LLVMValueRef address);
@@ -84,7 +88,10 @@ typedef struct mtlc_member {
 
 mtlc_member mtlc_find_member(LLVMBuilderRef builder, LLVMTargetDataRef layout,
                              LLVMValueRef address);
-// True if size bytes lie at a known place inside of a root's variable.
+// True if a member is all of the root's variable.
+bool mtlc_is_all_of(const mtlc_member *member, const mtlc_root *root);
+// True if size bytes lie at a known place inside of a root's variable, and of
+// each array in it that they are subscripts of.
 bool mtlc_is_constant_inside(LLVMTargetDataRef layout, const mtlc_root *root,
                              LLVMValueRef address, uint64_t size);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/status.h"
+#include "code/texture_abi.h"
 #include "compiler/check/check.h"
 #include "compiler/ir/analysis/cycles.h"
 
@@ -87,11 +88,12 @@ static void check_branch(checking *c, LLVMValueRef branch) {
 // --- accesses -----------------------------------------------------------------
 
 static void check_member(checking *c, LLVMValueRef address,
-                         const mtli_check_site *site, LLVMValueRef root,
+                         const mtli_check_site *site, const mtlc_root *root,
                          LLVMValueRef access) {
   const mtlc_member inside =
       mtlc_find_member(c->builder, c->layout, address);
-  if (!inside.base || inside.base == root || inside.bytes < site->size_bytes) {
+  if (!inside.base || mtlc_is_all_of(&inside, root) ||
+      inside.bytes < site->size_bytes) {
     return;
   }
   mtli_check_site own = *site;
@@ -110,7 +112,9 @@ static mtli_check_site site_of(checking *c, const mtlc_root *root,
   mtlc_name_root(c->kernel, root, name, sizeof name);
   const uint64_t bytes = root->bytes < UINT32_MAX ? root->bytes : UINT32_MAX;
   return (mtli_check_site){.access = (uint8_t)access,
-                           .space = (uint8_t)root->space,
+                           .space = (uint8_t)(root->texture
+                                                  ? MTLI_CHECK_TEXELS
+                                                  : root->space),
                            .slot = (uint16_t)root->slot,
                            .object_bytes = (uint32_t)bytes,
                            .name = mtlc_sites_text(&c->sites, name),
@@ -141,7 +145,8 @@ typedef struct checked {
 static checked ask(checking *c, LLVMValueRef *arguments, mtli_check_space space,
                    uint32_t site) {
   const bool is_device =
-      space == MTLI_CHECK_DEVICE || space == MTLI_CHECK_ANYWHERE;
+      space == MTLI_CHECK_DEVICE || space == MTLI_CHECK_ANYWHERE ||
+      space == MTLI_CHECK_TEXELS;
   LLVMValueRef address =
       call(c,
            is_device                         ? "mettle.check.device"
@@ -197,7 +202,7 @@ static checked check_address(checking *c, LLVMValueRef access,
                          ? LLVMGetAlignment(access)
                          : LLVMABIAlignmentOfType(c->layout, type);
   if (wants(c, MTLI_CHECK_BOUNDS)) {
-    check_member(c, address, &site, root->base, access);
+    check_member(c, address, &site, root, access);
   }
   const uint32_t number = mtlc_sites_add(&c->sites, access, &site);
   LLVMValueRef null = LLVMConstNull(c->types.pointer);
@@ -290,6 +295,21 @@ static void check_store(checking *c, LLVMValueRef store) {
   }
 }
 
+// What an atomic makes of a value that was never set is as little of use.
+static void check_changed(checking *c, const checked *it,
+                          const mtlc_root *root) {
+  LLVMContextRef context = c->kernel->context;
+  LLVMValueRef origin = mtlc_i32(context, it->site);
+  if (root->space != MTLI_CHECK_DEVICE) {
+    origin = call(c, "mettle.check.origin", NULL, 0);
+  }
+  LLVMValueRef arguments[] = {
+      mtlc_i32(context, it->site),
+      LLVMBuildICmp(c->builder, LLVMIntNE, it->unset, mtlc_i64(context, 0), ""),
+      origin};
+  call(c, "mettle.check.use", arguments, 3);
+}
+
 static void check_atomic(checking *c, LLVMValueRef atomic) {
   const bool is_exchange = LLVMIsAAtomicCmpXchgInst(atomic) != NULL;
   LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(atomic, 1));
@@ -299,10 +319,16 @@ static void check_atomic(checking *c, LLVMValueRef atomic) {
     return;
   }
   go_before(c, atomic);
-  const checked it =
-      check_address(c, atomic, 0, type, MTLI_CHECK_ATOMIC_BOTH,
-                    mtlc_i64(c->kernel->context, 0), &root);
+  const bool sets = LLVMIsAAtomicRMWInst(atomic) &&
+                    LLVMGetAtomicRMWBinOp(atomic) == LLVMAtomicRMWBinOpXchg;
+  const checked it = check_address(
+      c, atomic, 0, type,
+      sets ? MTLI_CHECK_ATOMIC_EXCHANGE : MTLI_CHECK_ATOMIC_BOTH,
+      mtlc_i64(c->kernel->context, 0), &root);
   LLVMSetOperand(atomic, 0, it.address);
+  if (c->shadows && !sets) {
+    check_changed(c, &it, &root);
+  }
   // What others are about to read is used; a comparison decides.
   for (unsigned i = 1; c->shadows && i <= (is_exchange ? 2u : 1u); ++i) {
     check_use_at(c, atomic, LLVMGetOperand(atomic, i), it.site);
@@ -341,6 +367,30 @@ static void check_piece(checking *c, LLVMValueRef piece, unsigned operand,
   LLVMSetOperand(piece, 2,
                  LLVMBuildTruncOrBitCast(c->builder, allowed,
                                          LLVMTypeOf(length), ""));
+}
+
+// A texel of a format that a function decodes or encodes (mettle_texel.h).
+static void check_texel(checking *c, LLVMValueRef function_call,
+                        mtli_check_access access) {
+  const mtlc_root root =
+      mtlc_find_root(c->kernel, LLVMGetOperand(function_call, 1));
+  if (is_free(c, &root)) {
+    return;
+  }
+  LLVMContextRef context = c->kernel->context;
+  LLVMValueRef null = LLVMConstNull(c->types.pointer);
+  const mtli_check_site site = site_of(c, &root, access);
+  go_before(c, function_call);
+  LLVMValueRef bytes = LLVMBuildLoad2(
+      c->builder, c->types.i32,
+      mtlc_offset(c->builder, LLVMGetOperand(function_call, 0),
+                  offsetof(mtli_texture_descriptor, texel_bytes)),
+      "");
+  LLVMValueRef arguments[] = {
+      LLVMGetOperand(function_call, 1),
+      mtlc_i32(context, mtlc_sites_add(&c->sites, function_call, &site)),
+      LLVMBuildZExt(c->builder, bytes, c->types.i64, ""), null, null};
+  call(c, "mettle.check.range", arguments, 5);
 }
 
 // --- arithmetic ---------------------------------------------------------------
@@ -458,6 +508,10 @@ static void check_call(checking *c, LLVMValueRef i) {
              mtlc_starts_with(name, "llvm.memmove")) {
     check_piece(c, i, 1, MTLI_CHECK_READ);
     check_piece(c, i, 0, MTLI_CHECK_WRITE);
+  } else if (mtlc_starts_with(name, "mettle.texel.decode")) {
+    check_texel(c, i, MTLI_CHECK_READ);
+  } else if (mtlc_starts_with(name, "mettle.texel.encode")) {
+    check_texel(c, i, MTLI_CHECK_WRITE);
   } else if (mtlc_starts_with(name, "mettle.barrier.") ||
              mtlc_starts_with(name, "mettle.simd.")) {
     // What the source does not say orders nothing.

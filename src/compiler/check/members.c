@@ -51,11 +51,24 @@ static bool is_subscript(LLVMValueRef address) {
          LLVMConstIntGetZExtValue(first) == 0;
 }
 
+// The type of what an address of arrays leads to.
+static LLVMTypeRef element_at(LLVMValueRef address) {
+  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+  for (int i = 2; i < LLVMGetNumOperands(address); ++i) {
+    if (LLVMGetTypeKind(type) != LLVMArrayTypeKind) {
+      return NULL;
+    }
+    type = LLVMGetElementType(type);
+  }
+  return type;
+}
+
 // Of arrays in arrays the outermost: a kernel may go through all of it by the
 // subscript of one row.
 mtlc_member mtlc_find_member(LLVMBuilderRef builder, LLVMTargetDataRef layout,
                              LLVMValueRef address) {
   mtlc_member found = {NULL, 0};
+  LLVMTypeRef found_type = NULL;
   for (; mtlc_is_opcode(address, LLVMGetElementPtr);
        address = LLVMGetOperand(address, 0)) {
     const mtlc_member inner = member_in(builder, layout, address);
@@ -63,7 +76,11 @@ mtlc_member mtlc_find_member(LLVMBuilderRef builder, LLVMTargetDataRef layout,
       return inner;
     }
     LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+    if (found.base && element_at(address) != found_type) {
+      return found;  // the first member of a structure
+    }
     if (is_subscript(address)) {
+      found_type = type;
       found = LLVMGetArrayLength2(type) > 1
                   ? (mtlc_member){LLVMGetOperand(address, 0),
                              LLVMABISizeOfType(layout, type)}
@@ -75,6 +92,11 @@ mtlc_member mtlc_find_member(LLVMBuilderRef builder, LLVMTargetDataRef layout,
     }
   }
   return found;
+}
+
+bool mtlc_is_all_of(const mtlc_member *member, const mtlc_root *root) {
+  return member->base == root->base && root->bytes != 0 &&
+         member->bytes >= root->bytes;
 }
 
 bool mtlc_is_constant_inside(LLVMTargetDataRef layout, const mtlc_root *root,
@@ -93,6 +115,10 @@ bool mtlc_is_constant_inside(LLVMTargetDataRef layout, const mtlc_root *root,
         offset += LLVMOffsetOfElement(layout, type, (unsigned)n);
         type = LLVMStructGetTypeAtIndex(type, (unsigned)n);
         continue;
+      }
+      if (i > 1 && LLVMGetTypeKind(type) == LLVMArrayTypeKind &&
+          n >= LLVMGetArrayLength2(type)) {
+        return false;
       }
       type = i > 1 ? LLVMGetElementType(type) : type;
       offset += n * LLVMABISizeOfType(layout, type);

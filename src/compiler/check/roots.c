@@ -46,8 +46,12 @@ static mtlc_root root_of_argument(const mtlc_kernel *kernel,
       root.space = MTLI_CHECK_THREADGROUP;
       root.base = call;
       return root;
-    default: return outside();
+    default: break;
   }
+  const uint32_t slot = root.slot;
+  root = outside();
+  root.texture = argument->kind == MTL_ARGUMENT_TEXTURE ? slot + 1 : 0;
+  return root;
 }
 
 static mtlc_root root_of_variable(const mtlc_kernel *kernel,
@@ -90,8 +94,16 @@ static mtlc_root root_of_loaded(const mtlc_kernel *kernel, LLVMValueRef load,
     case MTLI_CHECK_DEVICE:
     case MTLI_CHECK_NOWHERE: root.space = from.space; return root;
     case MTLI_CHECK_PRIVATE: root.space = MTLI_CHECK_ANYWHERE; return root;
-    default: return outside();
+    default: break;
   }
+  root = outside();
+  root.texture = from.texture;
+  if (from.is_descriptor) {
+    root.space = MTLI_CHECK_DEVICE;  // texels
+    root.is_outside = false;
+  }
+  root.is_descriptor = from.texture && !from.is_descriptor;
+  return root;
 }
 
 static mtlc_root root_of_one(const mtlc_kernel *kernel, LLVMValueRef value,
@@ -127,6 +139,8 @@ static mtlc_root join(mtlc_root a, mtlc_root b) {
     a.bytes = 0;
   }
   a.is_outside |= b.is_outside;
+  a.texture = a.texture == b.texture ? a.texture : 0;
+  a.is_descriptor = a.is_descriptor && b.is_descriptor;
   return a;
 }
 
@@ -246,9 +260,10 @@ static void plain_name(const char *name, char *out, size_t capacity) {
 void mtlc_name_root(const mtlc_kernel *kernel, const mtlc_root *root,
                     char *out, size_t capacity) {
   out[0] = '\0';
-  if (root->slot != MTLI_CHECK_NO_SLOT) {
+  if (root->slot != MTLI_CHECK_NO_SLOT || root->texture) {
+    const uint32_t slot = root->texture ? root->texture - 1 : root->slot;
     snprintf(out, capacity, "%s",
-             kernel->kernel->parameters[root->slot].argument.name);
+             kernel->kernel->parameters[slot].argument.name);
   } else if (root->base && LLVMIsAAllocaInst(root->base)) {
     plain_name(mtlc_name(root->base), out, capacity);
   } else if (root->base && LLVMIsAGlobalVariable(root->base)) {

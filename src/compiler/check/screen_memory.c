@@ -152,9 +152,9 @@ static void look_at_bounds(mtlc_screening *s, const mtlc_root *root,
 }
 
 static void look_at_member(mtlc_screening *s, LLVMValueRef address,
-                           LLVMValueRef base, uint64_t size) {
+                           const mtlc_root *of, uint64_t size) {
   const mtlc_member inside = mtlc_find_member(s->builder, s->layout, address);
-  if (!inside.base || inside.base == base || inside.bytes < size) {
+  if (!inside.base || mtlc_is_all_of(&inside, of) || inside.bytes < size) {
     return;
   }
   const mtlc_root root = {.base = inside.base};
@@ -308,7 +308,7 @@ void mtlc_screen_access(mtlc_screening *s, LLVMValueRef access,
                           : LLVMABIAlignmentOfType(s->layout, type),
                  stamped);
   if (mtlc_screen_wants(s, MTLI_CHECK_BOUNDS)) {
-    look_at_member(s, address, root.base, size);
+    look_at_member(s, address, &root, size);
   }
   if (stamped) {
     look_at_stamps(s, access, &root, offset, size, kind);
