@@ -236,11 +236,15 @@ static bool is_past(const running *r, uint32_t segment) {
 
 static outcome write_byte(const running *r, uint16_t *part) {
   const uint32_t low = *part & NOTHING, now = r->segment - r->base;
-  const uint32_t kind = *part & KIND;
-  const bool is_clean = kind == WROTE  ? low == NOTHING || is_past(r, r->base + low)
-                        : kind == READ ? is_past(r, r->base + low)
-                                       : is_past(r, r->base + (low & MOST_HALF)) &&
-                                             is_past(r, r->base + (low >> HALF_BITS));
+  bool is_clean;
+  switch (*part & KIND) {
+    case WROTE: is_clean = low == NOTHING || is_past(r, r->base + low); break;
+    case READ: is_clean = is_past(r, r->base + low); break;
+    default:
+      is_clean = is_past(r, r->base + (low & MOST_HALF)) &&
+                 is_past(r, r->base + (low >> HALF_BITS));
+      break;
+  }
   *part = (uint16_t)(WROTE | now);
   return is_clean && now <= MOST ? NOTED : ASK;
 }
