@@ -185,7 +185,7 @@ TEST(devices, the_environment_names_a_newer_family) {
   CHECK(!mtl_device_supports_family(the_device(), MTL_FAMILY_METAL4));
   setenv("METTLE_FAMILY", "metal4", 1);
   CHECK(mtl_device_supports_family(the_device(), MTL_FAMILY_METAL4));
-  CHECK(!mtl_device_supports_family(the_device(), MTL_FAMILY_APPLE9));
+  CHECK(mtl_device_supports_family(the_device(), MTL_FAMILY_APPLE10));
   setenv("METTLE_FAMILY", "apple9", 1);
   CHECK(mtl_device_supports_family(the_device(), MTL_FAMILY_APPLE9));
   CHECK(mtl_device_supports_family(the_device(), MTL_FAMILY_APPLE8));

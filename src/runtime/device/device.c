@@ -289,7 +289,8 @@ const mtl_device_info *mtl_device_get_info(const mtl_device *device) {
 }
 
 // A family that METTLE_FAMILY names, and those of its kind before it: clients
-// take other paths then.
+// take other paths then. Cooperative tensors lie as on Apple10, and clients with
+// code for older layouts ask for that family.
 static bool is_forced(mtl_family family) {
   static const struct {
     const char *word;
@@ -299,11 +300,13 @@ static bool is_forced(mtl_family family) {
       {"apple9", MTL_FAMILY_APPLE8, MTL_FAMILY_APPLE9},
       {"apple10", MTL_FAMILY_APPLE8, MTL_FAMILY_APPLE10},
       {"metal4", MTL_FAMILY_METAL4, MTL_FAMILY_METAL4},
+      {"metal4", MTL_FAMILY_APPLE8, MTL_FAMILY_APPLE10},
   };
   const char *word = getenv("METTLE_FAMILY");
   for (size_t i = 0; word && i < sizeof families / sizeof *families; i++) {
-    if (strcmp(word, families[i].word) == 0) {
-      return family >= families[i].first && family <= families[i].last;
+    if (strcmp(word, families[i].word) == 0 && family >= families[i].first &&
+        family <= families[i].last) {
+      return true;
     }
   }
   return false;

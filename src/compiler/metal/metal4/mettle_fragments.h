@@ -82,10 +82,13 @@ METTLE_INLINE tile_pair shuffle_pair(tile_pair x, uint from) {
 METTLE_INLINE tile_pair chosen(bool second, tile_pair a, tile_pair b) {
   return tile_pair(second ? b.x : a.x, second ? b.y : a.y);
 }
-// One of four, by the lower bits of i.
-METTLE_INLINE float chosen(uint i, const float (&x)[4]) {
-  float low = i & 1u ? x[1] : x[0], high = i & 1u ? x[3] : x[2];
-  return i & 2u ? high : low;
+// Of a row of four that another thread has, elements 4 * g on, the one that the
+// lower bits of i say.
+METTLE_INLINE float shuffle_one(const float (&f)[8], int g, uint i, uint from) {
+  tile_pair low = shuffle_pair(half_of(f, g, 0), from);
+  tile_pair high = shuffle_pair(half_of(f, g, 1), from);
+  tile_pair pair = chosen(i & 2u, low, high);
+  return i & 1u ? pair.y : pair.x;
 }
 
 // Of a fragment's rows 8 * h on the tile of columns 8 * t on.
@@ -104,9 +107,7 @@ METTLE_INLINE tile_pair left_tile(const float (&a)[8], int h, int t) {
   for (uint i = 0; i < 2; i++) {
     uint from = row_bits_of_columns(tile_column(l) + i) |
                 column_bits_of_rows(8u * h + r);
-    float x[4];
-    for (int j = 0; j < 4; j++) x[j] = shuffle(a[4 * t + j], from);
-    out[i] = chosen(r, x);
+    out[i] = shuffle_one(a, t, r, from);
   }
   return tile_pair(out[0], out[1]);
 }
@@ -119,13 +120,9 @@ METTLE_INLINE tile_pair right_tile(const float (&b)[8], int t, int q) {
   for (uint i = 0; i < 2; i++) {
     uint from = row_bits_of_columns((first + i) & 7u) |
                 column_bits_of_rows(8u * t + r);
-    float values[2];
-    for (int g = 0; g < 2; g++) {
-      float x[4];
-      for (int j = 0; j < 4; j++) x[j] = shuffle(b[4 * g + j], from);
-      values[g] = chosen(r, x);
-    }
-    out[i] = first & 8u ? values[1] : values[0];
+    float upper = shuffle_one(b, 0, r, from);
+    float lower = shuffle_one(b, 1, r, from);
+    out[i] = first & 8u ? lower : upper;
   }
   return tile_pair(out[0], out[1]);
 }

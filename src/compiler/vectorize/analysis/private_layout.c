@@ -100,6 +100,14 @@ static uint64_t round_up(uint64_t value, uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
+// What the copies of memory begin at multiples of: as far as places in a frame
+// are.
+static uint64_t alignment_of(LLVMValueRef alloca_instruction) {
+  enum { LEAST = 16, MOST = 64 };
+  const uint64_t own = LLVMGetAlignment(alloca_instruction);
+  return own < LEAST ? LEAST : own > MOST ? MOST : own;
+}
+
 static void add_private(lanes_values *values, uint32_t number) {
   LLVMValueRef alloca_instruction = values->items[number];
   private_survey survey = {.values = values, .regular = true};
@@ -116,7 +124,10 @@ static void add_private(lanes_values *values, uint32_t number) {
   const uint32_t index = values->private_count++;
   values->privates[index] =
       (lanes_private){.alloca_instruction = alloca_instruction,
-                      .size_bytes = round_up(size, interleave ? unit : 16),
+                      .size_bytes =
+                          round_up(size, interleave
+                                             ? unit
+                                             : alignment_of(alloca_instruction)),
                       .unit_bytes = interleave ? (uint32_t)unit : 0};
   values->private_of[number] = index;
   for (uint32_t i = 0; interleave && i < survey.addresses.count; i++) {

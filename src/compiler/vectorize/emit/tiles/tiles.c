@@ -457,6 +457,7 @@ static bool bring_halves(lanes_emitter *e, const tile_access *a,
   const lanes_tile_use its =
       other ? lanes_use_of_tile(e, other) : (lanes_tile_use){0};
   if (!its.side || use->is_left || its.is_left || !use->stays ||
+      use->is_in_pairs || its.is_in_pairs ||
       (use->side == a->call) != (its.side == other)) {
     return false;
   }
@@ -496,7 +497,7 @@ static bool bring_home(lanes_emitter *e, const tile_access *a) {
   if (lanes_has_home(e, use.side) || bring_halves(e, a, &use)) {
     return true;
   }
-  if (!lanes_goes_by_rows(e) && e->machine.has_masks &&
+  if (!lanes_goes_by_rows(e) && e->machine.has_masks && !use.is_in_pairs &&
       (use.is_left || widening || !is_plain(a))) {
     fetch_next(e, a);
     copy_blocks(e, a, lanes_new_home(e, use.side, LANES_BY_BLOCKS), widening);
