@@ -289,8 +289,8 @@ const mtl_device_info *mtl_device_get_info(const mtl_device *device) {
 }
 
 // A family that METTLE_FAMILY names, and those of its kind before it: clients
-// take other paths then. Cooperative tensors lie as on Apple10, and clients with
-// code for older layouts ask for that family.
+// take other paths then. Cooperative tensors lie as on Apple10, and clients
+// with code for older layouts ask for that family.
 static bool is_forced(mtl_family family) {
   static const struct {
     const char *word;
