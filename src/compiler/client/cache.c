@@ -60,7 +60,7 @@ static void write_entry(const cache_entry *entry, const char *kind) {
   close(folder);
 }
 
-// Takes a file apart that is whole and of this version.
+// Parses a cache file; false unless it is complete and of this version.
 static bool parse_entry(const mtli_bytes *bytes, cache_entry *out_entry) {
   if (bytes->size < CHECKSUM_BYTES) {
     return false;

@@ -16,7 +16,7 @@
 #include "compiler/client/connection.h"
 #include "compiler/client/exchange.h"
 
-// Counts changes of what the key is made of.
+// Raised with each change of what the key contains.
 enum { KEY_VERSION = 3, CHECKSUM_BYTES = 16 };
 
 typedef struct job {
@@ -154,7 +154,7 @@ static mtl_status run_cached(const job *self, mtli_compiled *out) {
   return status;
 }
 
-// A thread that is cancelled in the middle would leave everything open.
+// Cancelling the thread in the middle would leave files and descriptors open.
 static mtl_status run(const job *self, mtli_compiled *out) {
   int cancel_state;
   MTL_TRY(mtli_settings_check());

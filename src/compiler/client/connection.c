@@ -22,7 +22,7 @@
 #include "base/status.h"
 #include "compiler/client/server_program.h"
 
-// One per process.
+// The process's one connection.
 static struct {
   pthread_mutex_t lock;        // of all below; held across fork
   pthread_mutex_t start_lock;  // one thread starts the process; taken first
@@ -114,8 +114,8 @@ __attribute__((destructor)) static void let_go(void) {
 
 // --- starting it
 
-// Makes the control socket and the process behind it. No fork of the host may
-// copy the process' end, so the lock is held.
+// Makes the control socket and starts the process on its other end. Holds the
+// lock, so that no fork of the host copies that end.
 static mtl_status launch(const char *path, int error_fd, int *out_fd,
                          pid_t *out_pid) {
   int ends[2];
@@ -159,9 +159,9 @@ static ssize_t receive_hello(int control_fd, void *data, size_t capacity,
   }
 }
 
-// The process that was started only leaves another behind. A host that waits
-// for any child may have been faster: then there is nothing to wait for.
-// Returns what waitpid tells of it, or -1.
+// Reaps the started process, which only forks the server and ends. A host that
+// waits for any child may have reaped it already. Returns waitpid's status, or
+// -1.
 static int reap(pid_t pid, bool is_stuck) {
   int status = -1;
   if (is_stuck && waitpid(pid, &status, WNOHANG) == pid) {
@@ -178,7 +178,8 @@ static int reap(pid_t pid, bool is_stuck) {
   return is_stuck ? -1 : status;  // that end was ours
 }
 
-// One whose socket is closed is about to end, and how is worth knowing.
+// Waits a moment for a process whose socket is closed: how it ends is worth
+// reporting.
 static bool is_ending(pid_t pid) {
   enum { WAIT_MS = 1000 };
   const int process = pidfd_open(pid, 0);
@@ -214,7 +215,7 @@ static void abandon_start(int control_fd) {
 
 // --- when it does not start
 
-// Keeps the end of what it wrote, in one line.
+// Reads the end of what it wrote to standard error, as one line.
 static void read_last_words(int error_fd, char *out_text, size_t capacity) {
   const off_t end = error_fd < 0 ? 0 : lseek(error_fd, 0, SEEK_END);
   const off_t first = end > (off_t)capacity - 1 ? end - (off_t)capacity + 1 : 0;
@@ -293,7 +294,7 @@ static mtl_status start_server(const mtlc_limits *limits) {
   if (!hello) {
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory to start the compiler");
   }
-  // Where there is no such file, its last words are lost.
+  // Without such a file, what the process writes at its end is lost.
   const int error_fd = mtlc_above_standard(mtli_scratch_file("mettlec-stderr"));
   const mtl_status status = start_at(path, error_fd, limits, hello);
   if (error_fd >= 0) {

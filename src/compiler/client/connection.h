@@ -11,7 +11,7 @@
 
 #include "compiler/process/protocol.h"
 
-// One request's way to its worker.
+// The connection of one request to its worker.
 typedef struct mtlc_channel {
   int stream_fd;
   int obituary_fd;
@@ -26,8 +26,8 @@ mtl_status mtlc_channel_open(const mtlc_limits *limits,
                              mtlc_channel *out_channel);
 void mtlc_channel_close(mtlc_channel *channel);
 
-// Lets go of a compiler process that does not answer, unless another has taken
-// its place already.
+// Drops a compiler process that does not answer, unless a new one has been
+// started already.
 void mtlc_connection_drop(uint64_t server);
 
 // Finds the compiler: $METTLE_COMPILER, else mettlec beside the library, else

@@ -23,7 +23,7 @@ enum {
   GRACE_SECONDS = 5,
 };
 
-// What became of a piece of the talk.
+// How reading one message ended.
 typedef enum talk {
   TALK_DONE,
   TALK_ENDED,  // by the other side
@@ -167,7 +167,7 @@ static talk answer_header(const talker *self, const mtli_bytes *question) {
 static talk converse(talker *self, mtli_bytes *out_bytes) {
   *out_bytes = (mtli_bytes){0};
   talk state = send_frame(self, self->exchange->kind, self->exchange->contents);
-  // If the worker ended early, what it sent before still counts: that it began.
+  // A worker that ended early may have sent before that it began.
   if (state != TALK_DONE && state != TALK_ENDED) {
     return state;
   }
@@ -198,8 +198,8 @@ static talk converse(talker *self, mtli_bytes *out_bytes) {
 
 // --- when it is lost
 
-// Waits for what the server has to say of the worker's end; false if the
-// server is gone as well.
+// Waits for the server's report of the worker's end; false if the server is
+// gone as well.
 static bool read_obituary(const talker *self, mtlc_obituary *out_obituary) {
   unsigned char data[MTLC_OBITUARY_BYTES];
   const int fd = self->channel.obituary_fd;
@@ -328,8 +328,8 @@ mtl_status mtlc_exchange_run(const mtlc_exchange *exchange,
   }
   mtl_status status = attempt(&self, out_bytes, &may_retry);
   if (status != MTL_OK && may_retry) {
-    // The process was lost before it had even begun: since the last request,
-    // most likely, and that is no fault of this one.
+    // The process was lost before it began with this request, most likely since
+    // the last one: try once more.
     status = attempt(&self, out_bytes, &may_retry);
   }
   MTL_TRY(status);

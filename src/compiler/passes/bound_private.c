@@ -41,7 +41,7 @@ typedef struct bounding {
   mtlc_values variables, addresses;
 } bounding;
 
-// LLVM counts in bytes what it can, and shifts indices for that.
+// True for an index that LLVM has shifted to count in bytes.
 static bool is_shifted(LLVMValueRef index) {
   return mtlc_is_opcode(index, LLVMShl) &&
          LLVMIsAConstantInt(LLVMGetOperand(index, 1)) &&
@@ -86,7 +86,7 @@ static bool add_terms(const bounding *b, distance *d, LLVMValueRef address) {
   return true;
 }
 
-// Measures an address; false if it is none of a variable of constant size.
+// Measures an address; false unless it is within a variable of constant size.
 static bool measure(const bounding *b, LLVMValueRef address, distance *d) {
   *d = (distance){0};
   while (LLVMIsAGetElementPtrInst(address)) {
@@ -169,8 +169,8 @@ static void bound(const bounding *b, LLVMBuilderRef builder,
                                       "private.bounded"));
 }
 
-// The bytes behind a variable for accesses that start at its end: as large as
-// the largest through its addresses may be.
+// Spare bytes after a variable, for accesses that start at its end: as large as
+// the largest access through its addresses.
 enum { SPARE_BYTES = 16 };
 
 static uint64_t spare_bytes(const bounding *b, LLVMValueRef variable) {
@@ -195,7 +195,7 @@ static uint64_t spare_bytes(const bounding *b, LLVMValueRef variable) {
   return largest;
 }
 
-// Makes the variable again with spare bytes behind it.
+// Makes the variable anew with spare bytes after it.
 static void grow(const bounding *b, LLVMBuilderRef builder,
                  LLVMValueRef variable, uint64_t spare) {
   const uint64_t size = (variable_bytes(b, variable) + 7) / 8 * 8 + spare;

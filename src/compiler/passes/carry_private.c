@@ -29,7 +29,7 @@ typedef struct carrying {
   LLVMTargetDataRef data;
   LLVMTypeRef i64;
   LLVMValueRef variable;
-  mtlc_values pointers;   // what the variable's uses come to
+  mtlc_values pointers;   // all pointers computed from the variable
   mtlc_values choices;    // phis and selects among them
   LLVMValueRef *indices;  // [choices.count] what they become
   uint64_t unit_bytes;    // what these count
@@ -76,7 +76,7 @@ static LLVMValueRef incoming(LLVMValueRef choice, unsigned k) {
                                 : LLVMGetOperand(choice, k + 1);
 }
 
-// A number of which an index is a multiple.
+// Returns a number that an index is a multiple of.
 static uint64_t factor_of(LLVMValueRef index) {
   LLVMValueRef by =
       mtlc_is_opcode(index, LLVMShl) ? LLVMGetOperand(index, 1) : NULL;
@@ -92,8 +92,8 @@ static uint64_t step_bytes(const carrying *c, LLVMValueRef address) {
   return LLVMABISizeOfType(c->data, LLVMGetGEPSourceElementType(address));
 }
 
-// Takes in how far a pointer may be from the variable; false if that is not
-// made of steps of an array.
+// Measures how far a pointer may be from the variable; false if it is not
+// computed by array steps.
 static bool take_steps(carrying *c, LLVMValueRef pointer) {
   for (; LLVMIsAGetElementPtrInst(pointer);
        pointer = LLVMGetOperand(pointer, 0)) {
@@ -138,7 +138,8 @@ static LLVMValueRef step_of(const carrying *c, LLVMBuilderRef builder,
                             LLVMConstInt(c->i64, c->unit_bytes, false), "");
 }
 
-// A pointer's distance from the variable. Phis' are there before, still empty.
+// Returns a pointer's distance from the variable. Phis exist already, still
+// without incoming values.
 static LLVMValueRef index_of(const carrying *c, LLVMBuilderRef builder,
                              LLVMValueRef pointer) {
   if (pointer == c->variable || LLVMIsUndef(pointer)) {

@@ -39,7 +39,7 @@ typedef struct check {
   LLVMValueRef refused;  // a variable of no constant size
 } check;
 
-// More is as good as this, and the sum of two does not wrap.
+// Saturates here, so that the sum of two does not wrap.
 static const uint64_t MOST_BYTES = (uint64_t)1 << 48;
 
 static uint64_t at_most(uint64_t bytes) {

@@ -42,8 +42,8 @@ static void rename_function(mtlc_kernel *kernel, LLVMValueRef function,
   LLVMSetValueName2(function, symbol, strlen(symbol));
 }
 
-// What is ours in the module takes the kernel's name in the place of "mettle".
-// Where the thread is a function, that has the plain name, else the group.
+// Renames our functions: the kernel's name replaces "mettle". The thread gets
+// the plain name if it is a function, else the group does.
 static void rename_functions(mtlc_kernel *kernel) {
   LLVMValueRef main_function =
       LLVMGetNamedFunction(kernel->module, MTLC_BODY_FUNCTION);
@@ -80,7 +80,8 @@ static void note_half(LLVMValueRef instruction, void *context) {
   }
 }
 
-// Adds what code generation may call by itself for this module on this target.
+// Adds functions that code generation may call by itself for this module and
+// target.
 static mtl_status link_callees(mtlc_kernel *kernel) {
   const lanes_machine machine = lanes_machine_of(kernel->target);
   // Unoptimised code also passes large values by copies on the stack.

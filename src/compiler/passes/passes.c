@@ -45,14 +45,14 @@ static const pass passes[] = {
     // One kernel is all that a pipeline has: what it does not reach need not
     // be valid, have values, or cost time.
     {"select_kernel", mtlc_select_kernel, ALL},
-    // Values first: whole branches and barriers hang on them.
+    // Constants first: whole branches and barriers depend on them.
     {"fix_constants", mtlc_fix_constants, ALL},
     // Each linked function comes with the values of its own constants; what
     // follows sees one program.
     {"link_functions", mtlc_link_functions, ALL},
     // Before the library's functions are simplified, and inlined.
     {"ptx_approximate", mtlc_ptx_approximate, PTX},
-    // What both tiers still have alike, and before it costs time.
+    // Limits that both tiers share, checked before more time is spent.
     {"check_private", mtlc_check_private, ALL},
     // Before conversions get their values, which are those of float.
     {"lower_bfloat", mtlc_lower_bfloat, ALL},
@@ -61,53 +61,56 @@ static const pass passes[] = {
     // Arithmetic is defined before anything could draw conclusions from what
     // C++ leaves undefined.
     {"define_arithmetic", mtlc_define_arithmetic, ALL},
-    // Before functions are sorted into those that must be inlined and others.
+    // Before functions are divided into those that must be inlined and others.
     {"lower_pointer_calls", mtlc_lower_pointer_calls, ALL},
-    // What is inlined many times is made short first; both tiers get the same.
+    // Functions that are inlined many times are simplified first, alike for
+    // both tiers.
     {"simplify_library", mtlc_simplify_library, ALL},
-    // The thread as one function; what it calls of ours is inside it.
+    // Makes the thread one function, with everything of ours inlined.
     {"enter_kernel", mtlc_enter_kernel, ALL},
     // The last pass that may change a result: so it comes before the tiers
     // part.
     {"contract_arithmetic", mtlc_contract_arithmetic, ALL},
-    // What is screened is what the checked tier checks.
+    // Screens what the checked tier checks.
     {"simplify_screened", mtlc_simplify_checked, SCREENED},
     {"screen_accesses", mtlc_screen_accesses, SCREENED},
-    // Before loops are unrolled whose turns hang on it.
+    // Before loops are unrolled whose count depends on it.
     {"fix_threads", mtlc_fix_threads, T1},
     // Everything after this wants SSA form, and few calls.
     {"simplify_thread", mtlc_simplify_thread, T1 | PTX},
-    // When all is gone that constants and types leave out.
+    // After all code is gone that constants and types exclude.
     {"find_unused", mtlc_find_unused, ALL},
-    // Registers for what is no memory; every access stays, with its line.
+    // Promotes what is no memory to registers; every access stays, with its
+    // line.
     {"simplify_checked", mtlc_simplify_checked, CHECKED},
-    // Before what is checked is hidden by the checks.
+    // Before checks hide what is to be checked.
     {"advance_together_checked", mtlc_advance_together, CHECKED},
     // While variables are still objects, each with its size.
     {"check_accesses", mtlc_check_accesses, CHECKED},
-    // Before they have places, which LLVM cannot tell from each other.
+    // Before variables have offsets, by which LLVM cannot tell them apart.
     {"drop_unread", mtlc_drop_unread, T1},
-    // Places before vectors and loops are made; not before LLVM has seen that
-    // different variables do not overlap.
+    // Gives variables offsets before vectors and loops are made, but after LLVM
+    // has seen that different variables do not overlap.
     {"lower_threadgroup_memory", mtlc_lower_threadgroup_memory, ALL},
-    // What is chosen or goes round of private arrays is their indices.
+    // Makes indices of pointers into private arrays that are chosen or
+    // loop-carried.
     {"carry_private", mtlc_carry_private, T1},
-    // Behind all that makes indices of private arrays constant, and before
-    // 32 threads' arrays lie side by side.
+    // After all passes that make indices of private arrays constant, and before
+    // 32 threads' arrays are interleaved.
     {"bound_private", mtlc_bound_private, T0 | T1 | PTX},
-    // The last of what is alike for lanes and for an NVIDIA GPU's threads.
+    // The last pass that lanes and an NVIDIA GPU's threads share.
     {"version_apart", mtlc_version_apart, 1 << MTLI_TIER_1 | PTX},
     // The best code there is, where it can be had; those below stand back.
     {"vectorize", vectorize, T1},
     // While products of tiles can be seen.
     {"ptx_multiply_tiles", mtlc_ptx_multiply_tiles, PTX},
-    // Before it is asked whether threads wait for each other: here they do.
+    // Before barriers are looked for: this makes some.
     {"lower_tiles", mtlc_lower_tiles, T0 | T1 | PTX},
-    // What faults in the other tier does so where it is looked for.
+    // Accesses that fault in the other tier fault here as well.
     {"probe_alignment", mtlc_probe_alignment, T0},
-    // Where the simdgroup is no vector, which is in step by itself.
+    // For simdgroups that are no vector; a vector runs in lockstep by itself.
     {"advance_together", mtlc_advance_together, T0},
-    // Of the same kernel a block of an NVIDIA GPU.
+    // Makes a block of an NVIDIA GPU of the same kernel.
     {"ptx_lower_simdgroups", mtlc_ptx_lower_simdgroups, PTX},
     // When products and exchanges have become accesses; only for debugging.
     {"ptx_check_accesses", mtlc_ptx_check_accesses, PTX},
@@ -118,9 +121,9 @@ static const pass passes[] = {
     {"loop_lanes", mtlc_loop_lanes, CPU},
     // Any other kernel.
     {"make_coroutines", mtlc_make_coroutines, CPU},
-    // Last of what is made: from here on nothing is called by a name.
+    // Last, as nothing is called by name from here on.
     {"describe_code", mtlc_describe_code, CPU},
-    // Whatever the loops and the scheduler let through.
+    // Optimises what the loops and the scheduler have left.
     {"optimise", mtlc_optimise, T1 | CHECKED},
     // Names and attributes last, when no function comes or goes any more.
     {"finish_module", mtlc_finish_module, CPU},
@@ -130,7 +133,8 @@ static const pass passes[] = {
     {"mask_as_integers", mtlc_mask_as_integers, T1},
     // Optimising would join what this takes apart.
     {"split_blocks", mtlc_split_blocks, CPU},
-    // Where blocks end, for each begins with the constants that it uses.
+    // After blocks are split, since each begins with the constants that it
+    // uses.
     {"hoist_constants", mtlc_hoist_constants, T1},
 };
 
@@ -154,7 +158,7 @@ static mtl_status vectorize(mtlc_kernel *kernel) {
   return status;
 }
 
-// What can be shown besides the module behind a pass.
+// Values of dump_after besides the passes.
 static const char *const other_names[] = {"frontend", MTLC_STEP_TABLE,
                                           MTLC_ACCESS_PLAN, MTLC_CODE_LISTING};
 enum { OTHER_COUNT = sizeof other_names / sizeof other_names[0] };
@@ -191,7 +195,7 @@ static mtl_status check_name(const char *name) {
   return fail_unknown_pass(name);
 }
 
-// Only steps of the vectoriser can be left out, and not all of them.
+// Fails for a name that is no step of the vectoriser, or one that is needed.
 static mtl_status check_left_out(const char *names) {
   while (*names) {
     const size_t length = strcspn(names, ",");
@@ -229,8 +233,7 @@ mtl_status mtlc_run_passes(mtlc_kernel *kernel) {
   if (kernel->without) {
     MTL_TRY(check_left_out(kernel->without));
   }
-  mtlc_step_done(kernel, "frontend", MTLC_NOT_COUNTED,
-                 mtlc_step_begin(kernel));
+  mtlc_step_done(kernel, "frontend", MTLC_NOT_COUNTED, mtlc_step_begin(kernel));
   const unsigned list = kernel->is_ptx ? PTX : 1u << kernel->tier;
   for (size_t i = 0; i < PASS_COUNT; ++i) {
     const uint64_t start_ns = mtlc_step_begin(kernel);

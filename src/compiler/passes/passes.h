@@ -22,13 +22,13 @@
 #include "compiler/compiler.h"
 #include "compiler/ir/kernel/kernel.h"
 
-// Runs all passes for kernel->tier, so that kernel->module holds the code of
-// cpu_abi.h, and shows what kernel->dump_after asks for. A name that is no pass
-// is MTL_NOT_FOUND with the names that are.
+// Runs all passes for kernel->tier, so that kernel->module has the code of
+// cpu_abi.h, and makes the dump that kernel->dump_after asks for. Errors:
+// MTL_NOT_FOUND  that is no pass's name; the text lists the names
 mtl_status mtlc_run_passes(mtlc_kernel *kernel);
 
 // The passes, each in the file of its name, which says what it requires and
-// leaves behind.
+// leaves.
 mtlc_pass mtlc_drop_initialisers;
 mtlc_pass mtlc_select_kernel;
 mtlc_pass mtlc_fix_constants;
@@ -58,7 +58,7 @@ mtlc_pass mtlc_optimise;
 mtlc_pass mtlc_finish_module;
 mtlc_pass mtlc_split_blocks;
 
-// Behind all passes, for dump_after: the machine code as text.
+// The value of dump_after that asks for the machine code as text.
 #define MTLC_CODE_LISTING "asm"
 
 #endif

@@ -23,8 +23,8 @@
 #include "compiler/ir/transform/keep_calls.h"
 #include "compiler/passes/passes.h"
 
-// What a function of the program has while LLVM is kept from it, and what it
-// had.
+// Function attributes that keep LLVM from a function of the program for a
+// while, and those that it had.
 static const char kept_inlined[] = "mettle-kept-inlined";
 static const char kept_called[] = "mettle-kept-called";
 static const char kept[] = "mettle-kept";
@@ -68,7 +68,8 @@ static void let_go(LLVMValueRef function) {
   }
 }
 
-// What a function returns that does nothing but return a constant, or NULL.
+// Returns the constant that a function returns, if it does nothing else; else
+// NULL.
 static LLVMValueRef constant_of(LLVMValueRef function) {
   LLVMValueRef first =
       LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
@@ -78,8 +79,8 @@ static LLVMValueRef constant_of(LLVMValueRef function) {
   return value && LLVMIsAConstant(value) ? value : NULL;
 }
 
-// Puts the answers of questions such as which mode it is in their place: what
-// is for another mode need not be simplified.
+// Replaces calls that ask for the math mode by constants, so that code for
+// other modes is removed.
 static mtl_status answer_questions(mtlc_kernel *kernel) {
   MTL_TRY(mtlc_run_llvm_passes(kernel, "function(instsimplify)"));
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
@@ -110,8 +111,8 @@ mtl_status mtlc_simplify_library(mtlc_kernel *kernel) {
   }
   mtl_status status = MTL_OK;
   if (has_library) {
-    // Before LLVM first asks about the target: to describe it takes a
-    // millisecond, for each set of attributes.
+    // Before LLVM describes the target, which takes a millisecond for each set
+    // of attributes.
     mtlc_set_target_attributes(kernel);
     status = answer_questions(kernel);
   }

@@ -28,12 +28,12 @@
 #include "compiler/passes/passes.h"
 
 enum {
-  // As the source has it, with everything inlined. What is above it is
-  // simplified function by function: the 256-bit arithmetic of an inversion in
-  // a field, whose 30 products make a million instructions, took 55 s at once
-  // and takes 2 s so (x86-64-v4, 2026-11).
+  // In the source, with everything inlined. A larger thread is simplified
+  // function by function: 256-bit arithmetic of an inversion in a field, whose
+  // 30 products are a million instructions, took 55 s at once and takes 2 s so
+  // (x86-64-v4, 2026-11).
   LARGEST_SOURCE_INSTRUCTIONS = 100000,
-  // A simplified thread that is longer keeps its loops.
+  // a simplified thread that is longer keeps its loops
   LARGEST_UNROLLED_INSTRUCTIONS = 16384,
 };
 
@@ -60,10 +60,10 @@ static const char after_loops[] =
 
 // --- The pass ----------------------------------------------------------------
 
-// Marks loads from a parameter `constant T &` or from constant structures:
-// numbers for the whole dispatch, which behind each barrier or store would be
-// loaded again. Not from pointers to numbers: programs bind one buffer as
-// constant input and as output, element by element.
+// Marks loads from a parameter `constant T &` or from constant structures as
+// invariant: they would be repeated after each barrier or store. Pointers to
+// numbers are left out, because programs bind one buffer as constant input and
+// as output, element by element.
 static void mark_constant(LLVMValueRef load, void *context) {
   const mtli_kernel *kernel = context;
   if (!LLVMIsALoadInst(load)) {
@@ -90,7 +90,7 @@ static const char *loop_passes(LLVMModuleRef module) {
   return mtlc_has_known_turns(module) ? known_loops : "";
 }
 
-// Asks for what is to be unrolled; says whether any loop may be.
+// Requests unrolling of loops; true if any may be unrolled.
 static bool choose_loops(mtlc_kernel *kernel) {
   bool any = false;
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
@@ -180,7 +180,7 @@ static mtl_status simplify_with_calls(mtlc_kernel *kernel, bool *out_done) {
   }
   *out_done = true;
   LLVMDisposeModule(before);
-  // With what is inlined after all, and without parameters of no use.
+  // Inlines what is left to inline, and drops unused parameters.
   MTL_TRY(mtlc_run_llvm_passes(kernel, "always-inline,deadargelim"));
   return simplify(kernel);
 }

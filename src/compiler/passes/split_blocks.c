@@ -45,8 +45,8 @@ mtl_status mtlc_split_blocks(mtlc_kernel *kernel) {
          block = LLVMGetNextBasicBlock(block)) {
       LLVMValueRef first = instruction_at_limit(block);
       if (first) {
-        // What is left of it comes next. Code generation would join the two
-        // again, but for a block whose address has been taken.
+        // The rest of the block comes next. Code generation would join the two
+        // again, unless the block's address is taken.
         LLVMBlockAddress(function, mtlc_split_before(first, builder));
       }
     }

@@ -91,7 +91,7 @@ void mtlc_compile_library(const mtlc_source *source, mtlc_result *out_result) {
 
 // --- one kernel of a library to a pipeline -----------------------------------
 
-// What a pipeline's compilation holds on to.
+// All that a pipeline's compilation holds.
 typedef struct pipeline {
   const mtli_pipeline_request *request;
   mtli_arena arena;
@@ -212,7 +212,7 @@ static mtl_status make_code(pipeline *p) {
   return status;
 }
 
-// "x86_64 znver4 +avx2,..." of what the code was really made for.
+// Returns "x86_64 znver4 +avx2,...": the target that the code is made for.
 static char *target_text(LLVMTargetMachineRef target) {
   char *triple = LLVMGetTargetMachineTriple(target);
   char *cpu = LLVMGetTargetMachineCPU(target);
@@ -283,8 +283,8 @@ static void free_pipeline(void *work) {
   free(p);
 }
 
-// A stage behind the one that was asked for has failed: the error's text takes
-// along what was reached.
+// After a failure past the requested stage: appends the dump that was made to
+// the error's text.
 static void append_dump(const char *kernel, const char *pass,
                         const char *dump) {
   char *text = NULL;
@@ -295,7 +295,7 @@ static void append_dump(const char *kernel, const char *pass,
   }
 }
 
-// What is to be shown, and without which steps: "PASS without STEP,STEP".
+// Splits the dump request "PASS without STEP,STEP".
 static void take_wanted(pipeline *p, const char *dump_after) {
   if (!dump_after) {
     return;

@@ -13,8 +13,8 @@ typedef struct mtlc_result {
   char *text;         // malloc'ed: diagnostics, or the error; never NULL
   void *bytes;        // [size_bytes] malloc'ed container, if status is MTL_OK
   size_t size_bytes;
-  // What the job was done with, for mtlc_result_clear: a process that ends with
-  // its answer need not take it apart.
+  // Internal state, freed by mtlc_result_clear; a process that ends after its
+  // answer need not free it.
   void *work;
   void (*free_work)(void *work);
 } mtlc_result;

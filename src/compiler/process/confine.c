@@ -78,7 +78,7 @@ static long landlock_version(void) {
   return syscall(SYS_CREATE_RULESET, NULL, 0, CREATE_RULESET_VERSION);
 }
 
-// All but reading, as far as this kernel knows of it.
+// Returns all rights but reading that this kernel knows.
 static landlock_ruleset all_but_reading(long version) {
   uint64_t access = ACCESS_OF_VERSION_1 & ~ACCESS_READ;
   access |= version >= 2 ? ACCESS_REFER : 0;
@@ -93,7 +93,7 @@ static int create_ruleset(const landlock_ruleset *rules) {
   return (int)syscall(SYS_CREATE_RULESET, rules, sizeof *rules, 0);
 }
 
-// Allows access below a folder, or to a file. One that is not there needs none.
+// Allows access below a folder, or to a file. A missing one is skipped.
 static void allow_below(int ruleset_fd, const char *path, uint64_t access) {
   landlock_rule rule = {.access = access,
                         .folder_fd = open(path, O_PATH | O_CLOEXEC)};
@@ -202,7 +202,8 @@ static void install(const filter *self) {
                 SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program);
 }
 
-// What reaches other programs, other processes, the network or the machine.
+// System calls that reach other programs, processes, the network or the
+// machine.
 static const int server_denied[] = {
     SYS_execve,         SYS_execveat,          SYS_socket,
     SYS_connect,        SYS_bind,              SYS_listen,
@@ -222,7 +223,7 @@ static const int server_denied[] = {
 };
 
 static const int worker_allowed[] = {
-    // files that are open, and what can be asked of names
+    // use of open files, and queries about names
     SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64,
     SYS_lseek, SYS_close, SYS_dup, SYS_dup3, SYS_fcntl, SYS_fstat,
     SYS_newfstatat, SYS_statx, SYS_readlinkat, SYS_faccessat, SYS_faccessat2,
@@ -240,7 +241,7 @@ static const int worker_allowed[] = {
     SYS_membarrier, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,
     SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_sigaltstack, SYS_exit,
     SYS_exit_group, SYS_restart_syscall,
-    // who and when
+    // identity and time
     SYS_getpid, SYS_gettid, SYS_getppid, SYS_getuid, SYS_geteuid, SYS_getgid,
     SYS_getegid, SYS_clock_gettime, SYS_clock_getres, SYS_clock_nanosleep,
     SYS_nanosleep, SYS_gettimeofday, SYS_getrusage, SYS_times, SYS_uname,
@@ -331,7 +332,7 @@ static void fence_worker_files(const char *const *folders, size_t count) {
        !has_memory_files() && (scratch = mtli_scratch_folder(i)) != NULL; ++i) {
     allow_below(ruleset_fd, scratch, ACCESS_READ_FILE);
   }
-  // LLVM finds out what an ARM processor is there.
+  // LLVM identifies an ARM processor by these.
   allow_below(ruleset_fd, "/proc/cpuinfo", ACCESS_READ_FILE);
   if (IS_SANITIZED) {
     allow_below(ruleset_fd, "/proc/self", ACCESS_READ);
@@ -386,7 +387,7 @@ static bool make_process(void) {
 static bool run_program(void) {
   static const char *const nothing[] = {NULL};
   execve("/", (char *const *)nothing, (char *const *)nothing);
-  return errno == EACCES;  // looked at: that is a folder
+  return errno == EACCES;  // a folder was looked at instead
 }
 
 void mtlc_confine_probe(mtli_bytes *out) {
@@ -401,7 +402,7 @@ void mtlc_confine_probe(mtli_bytes *out) {
   tell(out, "exec", run_program());
   tell(out, "fork", make_process());
   tell(out, "signal", kill(getppid(), 0) == 0);
-  // Where it is allowed, an address of ours means nothing in the other.
+  // Where it is allowed, our address means nothing in the other process.
   const struct iovec here = {out, 1}, there = {out, 1};
   tell(out, "trace",
        process_vm_readv(getppid(), &here, 0, &there, 0, 0) >= 0);

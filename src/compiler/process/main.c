@@ -27,9 +27,9 @@ static const char help[] =
     "  --serve    answers requests on file descriptor 3 (internal)\n"
     "  --precompile DIR   writes the precompiled library (internal)\n";
 
-// Becomes a process that belongs to nobody: the host never has to wait for it
-// and no signal from the host's terminal reaches it. The host is watched
-// through a descriptor instead of as the parent.
+// Becomes a process without a parent to wait for it, in a session of its own:
+// no signal of the host's terminal reaches it. It watches the host through a
+// descriptor.
 static int serve(void) {
   int type;
   socklen_t size = sizeof type;

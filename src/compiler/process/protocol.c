@@ -7,7 +7,7 @@
 
 #define FRAME_MAGIC 0x4C54454Du  // "METL"
 
-// All of a message must have been used, or it is not one of ours.
+// True if all of a message has been read; otherwise it is not one of ours.
 static bool is_whole(const mtli_cursor *cursor) {
   return !cursor->failed && cursor->offset == cursor->size;
 }

@@ -81,7 +81,7 @@ bool mtlc_stamp_append(mtli_bytes *bytes, const char *path);
 bool mtlc_identity_is_current(const void *identity, size_t size,
                               const char *path);
 
-// How a worker ended that gave no result.
+// How a worker ended without a result.
 typedef enum mtlc_end {
   MTLC_END_SIGNAL = 1,  // detail: the signal
   MTLC_END_EXIT,        // detail: the exit status
@@ -130,15 +130,15 @@ void mtlc_translation_request_write(const mtli_translation_request *request,
 bool mtlc_translation_request_read(const void *data, size_t size,
                                    mtli_translation_request *out_request);
 
-// A header's text, or that there is none.
+// Writes a header's text, or that there is none.
 void mtlc_header_write(bool found, const char *text, size_t length,
                        mtli_bytes *out);
 bool mtlc_header_read(const void *data, size_t size, bool *out_found,
                       const char **out_text, size_t *out_length);
 
-// What a compilation read, or looked for in vain, besides the source.
+// What a compilation read besides the source, or looked for in vain.
 typedef struct mtlc_dependency {
-  bool is_header;  // asked of the header callback; otherwise a file
+  bool is_header;  // a header from the callback; otherwise a file
   bool found;
   const char *name;
   XXH128_canonical_t hash;  // of its text; zero if not found
@@ -154,7 +154,7 @@ typedef struct mtlc_reply {
   const void *container;  // [container_bytes]
   size_t container_bytes;
   const void *dependencies;   // [dependencies_bytes] mtlc_dependency_write's,
-  size_t dependencies_bytes;  // one behind the other
+  size_t dependencies_bytes;  // one after another
 } mtlc_reply;
 
 void mtlc_reply_write(const mtlc_reply *reply, mtli_bytes *out);

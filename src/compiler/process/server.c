@@ -30,7 +30,7 @@
 typedef struct server_worker {
   pid_t pid;
   int obituary_fd;  // pipe to the runtime
-  int error_fd;     // what it writes to standard error
+  int error_fd;     // takes what it writes to standard error
   uint64_t limit_ns;     // of processor time
   uint64_t deadline_ns;  // for what uses none
   bool timed_out;
@@ -90,7 +90,7 @@ static bool send_hello(void) {
 
 // --- ends of workers
 
-// Keeps the end of what a worker wrote, as printable text.
+// Reads the end of what a worker wrote to standard error, as printable text.
 static void read_last_error(int error_fd, char *out_text, size_t capacity) {
   const off_t end = lseek(error_fd, 0, SEEK_END);
   const off_t wanted = (off_t)capacity - 1;
@@ -175,7 +175,7 @@ static void bury_workers(server *self) {
   }
 }
 
-// The processor time that a process has used; 0 if nobody knows.
+// Returns the processor time that a process has used; 0 if unknown.
 static uint64_t processor_ns(pid_t pid) {
   clockid_t clock;
   struct timespec used;
@@ -222,7 +222,7 @@ static int end_late_workers(server *self) {
 
 // --- requests
 
-// In the new worker: lets go of all that is the server's.
+// In the new worker: closes all that belongs to the server.
 _Noreturn static void begin_worker(server *self, pid_t server_pid,
                                    const mtlc_worker_setup *setup) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -8,15 +8,15 @@
 
 #include "compiler/process/protocol.h"
 
-// By which a heap grows at least, in the server and its workers.
+// The least step by which a heap grows, in the server and its workers.
 enum { MTLC_MEMORY_STEP_BYTES = 4 << 20 };
 
 // Serves requests from the control socket MTLC_CONTROL_FD until it closes or
 // the process of host_pid_fd (-1 for none) has ended. Returns the exit status.
 int mtlc_serve(int host_pid_fd);
 
-// What a worker leaves behind for the server in memory that both see, written
-// by a signal handler in its last moments.
+// A worker's last message to the server, in shared memory, written by a signal
+// handler as it ends.
 typedef struct mtlc_last_words {
   volatile sig_atomic_t were_spoken;  // the handler could run
   volatile sig_atomic_t out_of_stack;

@@ -22,8 +22,8 @@
 
 enum {
   SIGNAL_STACK_BYTES = 64 * 1024,
-  // For expressions and templates that nest deeply; pages are used as needed.
-  // The front end has a thread of its own for that unless it has this much.
+  // Stack for deeply nested expressions and templates; pages are used as
+  // needed. With less, the front end starts a thread of its own.
   JOB_STACK_BYTES = (512 << 20) + (1 << 20),
   // A fault so near to the stack pointer is the stack's end: one frame with
   // its arrays rarely takes more.
@@ -117,7 +117,7 @@ static void set_limits(const mtlc_limits *limits) {
 // --- the stream. The runtime may go away at any time: then there is nobody
 // left to work for.
 
-// A header that the client was asked for.
+// A header that the client has been asked for.
 typedef struct known_header {
   const char *name;
   const char *text;  // [length] NULL if there is none
@@ -234,7 +234,7 @@ static known_header *ask_for_header(worker *self, const char *name) {
   return header;
 }
 
-// The front end asks more than once for a header; the client is asked once.
+// The front end may look a header up several times; the client is asked once.
 static bool look_up_header(void *context, const char *name,
                            const char **out_text, size_t *out_length) {
   worker *self = context;
@@ -333,7 +333,7 @@ static void answer(worker *self) {
 
 // --- the process
 
-// Goes where the request's relative paths start, and gives up all files but
+// Enters the folder of the request's relative paths, and gives up all files but
 // those below its include paths and its own folder.
 static void confine_to_library(worker *self) {
   const mtlc_library_request *request = &self->library;
@@ -343,8 +343,8 @@ static void confine_to_library(worker *self) {
   if (!folders) {
     abort();
   }
-  // A folder that is gone, or not ours to enter, matters only if something
-  // relative is looked for in it.
+  // A missing or forbidden folder matters only if a relative path is looked for
+  // in it.
   if (request->working_directory && chdir(request->working_directory) != 0 &&
       chdir("/") != 0) {
     _exit(EXIT_FAILURE);

@@ -56,7 +56,7 @@ static void replace(mtlc_kernel *kernel, LLVMBuilderRef builder,
   mtlc_set_attribute(made, "alwaysinline", 0);
   mtlc_set_attribute(made, "nounwind", 0);
   LLVMReplaceAllUsesWith(old, made);
-  LLVMSetLinkage(old, LLVMInternalLinkage);  // nobody calls it any more
+  LLVMSetLinkage(old, LLVMInternalLinkage);  // it is no longer called
 }
 
 mtl_status mtlc_ptx_approximate(mtlc_kernel *kernel) {

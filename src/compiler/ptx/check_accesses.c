@@ -54,7 +54,7 @@ static LLVMValueRef size_of(const asking *a, LLVMTypeRef type) {
   return mtlc_i64(a->kernel->context, LLVMStoreSizeOfType(a->layout, type));
 }
 
-// A piece that is copied or filled at once.
+// Checks one piece of a copy or fill.
 static void ask_piece(const asking *a, LLVMValueRef call, const char *name) {
   LLVMValueRef bytes = LLVMGetOperand(call, 2);
   LLVMPositionBuilderBefore(a->builder, call);

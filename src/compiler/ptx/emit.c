@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// emit.c: the machine that PTX is made for, and the text.
+// emit.c: makes the target machine for PTX, and emits PTX text.
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
 #include <pthread.h>

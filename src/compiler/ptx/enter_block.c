@@ -118,8 +118,8 @@ static void declare_shared(mtlc_ptx_entry *e) {
   e->shared = LLVMConstAddrSpaceCast(shared, e->types.pointer);
 }
 
-// Ends the threads of the block that the threadgroup does not have; gives the
-// others their places by its sides. The builder stands at the end of a block.
+// Ends the threads of the block that the threadgroup does not have, and gives
+// the others positions by its sides. The builder is at the end of a block.
 static void place_by_sides(mtlc_ptx_entry *e, LLVMBasicBlockRef body) {
   mtlc_ptx_positions *at = &e->at;
   LLVMContextRef context = e->kernel->context;
@@ -271,7 +271,7 @@ static LLVMValueRef position(const mtlc_ptx_entry *e, mtli_builtin builtin,
   return NULL;
 }
 
-// One value for each place of each built-in, at the entry.
+// Computes each built-in position once, at the entry.
 static mtl_status replace_positions(mtlc_ptx_entry *e) {
   LLVMValueRef made[MTLI_BUILTIN_COUNT][3] = {0};
   mtlc_values calls = {0};
@@ -356,7 +356,7 @@ static void replace_log_memory(mtlc_ptx_entry *e) {
   free(calls.items);
 }
 
-// So many threads the code must leave registers for.
+// States the count of threads that the code must leave registers for.
 static void limit_threads(const mtlc_ptx_entry *e) {
   const uint32_t threads = e->kernel->kernel->max_total_threads_per_threadgroup;
   if (threads) {
@@ -386,7 +386,8 @@ mtl_status mtlc_ptx_enter_block(mtlc_kernel *kernel) {
   if (status == MTL_OK) {
     replace_log_memory(&e);
     replace_threadgroup_memory(&e);
-    // Positions that traps tell are at the entry, and so before the traps.
+    // Positions that fault records name are computed at the entry, before any
+    // trap.
     status = mtlc_ptx_replace_traps(&e);
     limit_threads(&e);
   }

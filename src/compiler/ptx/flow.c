@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// flow.c: asks the vectoriser's analysis where threads part.
+// flow.c: finds where threads diverge, by the vectoriser's analysis.
 #include "compiler/ptx/flow.h"
 
 #include "compiler/ir/llvm/module.h"

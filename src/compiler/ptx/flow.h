@@ -8,8 +8,8 @@
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
-// What is known of the thread's control flow; nothing if it is not is_known.
-// Clear the arena when done.
+// Facts about the thread's control flow; none unless is_known. Clear the arena
+// when done.
 typedef struct mtlc_ptx_flow {
   mtli_arena arena;
   lanes_graph graph;
@@ -18,7 +18,7 @@ typedef struct mtlc_ptx_flow {
 } mtlc_ptx_flow;
 
 void mtlc_ptx_find_flow(mtlc_kernel *kernel, mtlc_ptx_flow *out_flow);
-// True if all threads of a simdgroup come to the instruction together.
+// True if all threads of a simdgroup reach the instruction together.
 bool mtlc_ptx_is_for_all(const mtlc_ptx_flow *flow, LLVMValueRef instruction);
 
 #endif

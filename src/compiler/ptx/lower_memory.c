@@ -30,7 +30,8 @@ typedef struct fencing {
   LLVMBuilderRef builder;
 } fencing;
 
-// In front of an instruction. Threads of other threadgroups are in it.
+// Builds a fence before an instruction, for threads of other threadgroups as
+// well.
 static void build_fence(const fencing *f, LLVMValueRef before, bool is_total) {
   const char *text = is_total ? "fence.sc.gpu;" : "fence.acq_rel.gpu;";
   static const char clobbers[] = "~{memory}";
@@ -90,7 +91,7 @@ static bool has_vector(LLVMTypeRef type) {
   }
 }
 
-// The members of a packed struct, one behind the other.
+// The members of a packed struct, one after another.
 typedef struct pieces {
   LLVMContextRef context;
   LLVMTargetDataRef data;
@@ -109,7 +110,8 @@ static void pad(pieces *p, uint64_t offset) {
 
 static void append(pieces *p, LLVMValueRef value, uint64_t offset);
 
-// The element of an aggregate; also of one that is all zeros or undefined.
+// Returns an element of an aggregate; also of one that is all zeros or
+// undefined.
 static LLVMValueRef element(LLVMValueRef value, unsigned index) {
   return LLVMGetAggregateElement(value, index);
 }

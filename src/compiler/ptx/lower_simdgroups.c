@@ -43,7 +43,7 @@ typedef struct lowering {
   mtlc_types types;
   LLVMBuilderRef builder;
   mtlc_simd_function function;
-  LLVMValueRef body;  // the function that is being made
+  LLVMValueRef body;  // the function being made
   LLVMValueRef mask;  // who is active
   LLVMValueRef lane;
 } lowering;
@@ -117,8 +117,8 @@ static uint32_t combined_before(uint32_t distance, bool rises) {
   return lanes;
 }
 
-// A thread of those that the step of a distance combines with this one's: its
-// lane, and whether any of them is active.
+// Finds a thread that a step of some distance combines with this one: its lane,
+// and whether there is any.
 static LLVMValueRef find_other(const lowering *l, uint32_t distance, bool rises,
                                LLVMValueRef *out_exists) {
   LLVMBuilderRef b = l->builder;
@@ -179,8 +179,8 @@ static LLVMValueRef is_at_least(const lowering *l, uint32_t lane) {
   return LLVMBuildICmp(l->builder, LLVMIntUGE, l->lane, number(l, lane), "");
 }
 
-// The value of the thread a distance before this one; other where there is
-// none. All threads are active.
+// Returns the value of the thread a distance before this one; `other` where
+// there is none. All threads are active.
 static LLVMValueRef from_before(const lowering *l, LLVMValueRef value,
                                 uint32_t distance, LLVMValueRef other) {
   LLVMValueRef lane =
@@ -315,11 +315,11 @@ static void hide(LLVMValueRef function) {
   LLVMSetLinkage(function, LLVMInternalLinkage);
   mtlc_set_attribute(function, "alwaysinline", 0);
   mtlc_set_attribute(function, "convergent", 0);
-  // What the declaration said is not what the body does.
+  // The declaration's attribute does not hold for the body.
   mtlc_remove_attribute(function, "memory");
 }
 
-// The function for 32 active threads, beside the one that asks who is.
+// Returns the version for 32 active threads, beside the general one.
 static LLVMValueRef all_of(lowering *l, LLVMValueRef function) {
   char name[96];
   snprintf(name, sizeof name, "%s.all", mtlc_name(function));

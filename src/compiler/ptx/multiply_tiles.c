@@ -115,7 +115,7 @@ static LLVMValueRef turn_word(const lowering *l, LLVMValueRef tile) {
                  &tile, 1);
 }
 
-// Two words' lower and upper halves, turned each as a tile of its own.
+// Transposes the lower and the upper halves of two words, each as a tile.
 static LLVMValueRef turn_floats(const lowering *l, LLVMValueRef tile) {
   LLVMBuilderRef b = l->builder;
   LLVMValueRef first = word(l, tile, 0), second = word(l, tile, 1);
@@ -140,8 +140,8 @@ static LLVMValueRef turn_floats(const lowering *l, LLVMValueRef tile) {
   return LLVMBuildBitCast(b, both, l->types.i64, "");
 }
 
-// A load of the same tile with rows and columns exchanged, behind it; NULL if
-// the tile is not loaded here.
+// Loads the same tile again with rows and columns exchanged; NULL if the tile
+// is not loaded here.
 static LLVMValueRef load_turned(const lowering *l, LLVMValueRef tile) {
   LLVMValueRef callee =
       LLVMIsACallInst(tile) ? mtlc_callee(tile) : NULL;
@@ -230,7 +230,8 @@ static void split(const lowering *l, LLVMValueRef bits, LLVMValueRef *large,
   *small = machine(l, l->types.i32, text, "=r,f", &rest, 1);
 }
 
-// Of a row's eight, 2 t and 2 t + 1 go as t and t + 4: the order is free.
+// Elements 2 t and 2 t + 1 of a row's eight become t and t + 4: the order is
+// free.
 static void multiply_floats(const lowering *l, product *p) {
   static const char text[] =
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
@@ -265,7 +266,7 @@ static LLVMValueRef join(const lowering *l, const LLVMValueRef *floats) {
   return LLVMBuildBitCast(l->builder, both, l->types.i64, "");
 }
 
-// One product, or two of the same right side: at the second's place.
+// Replaces one product, or two of the same right side at the second's place.
 static void replace(const lowering *l, LLVMValueRef first, LLVMValueRef second,
                     mtlc_values *tiles, mtlc_values *made) {
   LLVMValueRef calls[] = {first, second};
@@ -318,8 +319,8 @@ static bool is_product(LLVMValueRef instruction) {
   return callee && strcmp(mtlc_name(callee), "mettle.tile.multiply_add") == 0;
 }
 
-// The next product of the same right side and kind, before the first's result
-// is used; NULL if there is none.
+// Returns the next product with the same right side and kind, before the
+// first's result is used; NULL if there is none.
 static LLVMValueRef find_second(LLVMValueRef first) {
   for (LLVMValueRef at = LLVMGetNextInstruction(first); at;
        at = LLVMGetNextInstruction(at)) {

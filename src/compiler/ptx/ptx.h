@@ -18,7 +18,7 @@ mtl_status mtlc_make_ptx_machine(const char *target,
                                  LLVMTargetMachineRef *out_machine,
                                  bool *out_may_approximate);
 
-// Has the module be of the target from the start: its triple and data layout.
+// Sets the module's triple and data layout, before all passes.
 void mtlc_set_ptx_module(mtlc_kernel *kernel);
 
 // Metadata of a module whose simdgroups are numbered as the machine's fragments
@@ -29,7 +29,7 @@ void mtlc_set_ptx_module(mtlc_kernel *kernel);
 // and enter_block, in front of an access.
 #define MTLC_PTX_ASK "mettle.ptx.ask"
 
-// Adds a constant of bytes, with zeros behind it (MTLI_PTX_TEXT_BYTES).
+// Adds a constant of bytes, followed by zeros (MTLI_PTX_TEXT_BYTES).
 LLVMValueRef mtlc_ptx_add_text(mtlc_kernel *kernel, const char *text,
                                size_t length, unsigned alignment);
 

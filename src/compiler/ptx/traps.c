@@ -26,7 +26,8 @@ static void end_thread(const mtlc_ptx_entry *e) {
   LLVMBuildCall2(e->builder, type, code, NULL, 0, "");
 }
 
-// Where the parts of a record are, but for its reason, and is_whole behind all.
+// Offsets of a fault record's fields, without its reason, and without is_whole,
+// which is written last.
 static const size_t record_parts[] = {
     offsetof(mtli_ptx_fault, text),       offsetof(mtli_ptx_fault, place),
     offsetof(mtli_ptx_fault, group),      offsetof(mtli_ptx_fault, group) + 4,
@@ -80,7 +81,7 @@ static LLVMValueRef make_trap(mtlc_ptx_entry *e) {
   return trap;
 }
 
-// The text "FILE:LINE" of an instruction; null if that is not known.
+// Returns the text "FILE:LINE" of an instruction; null if it is not known.
 static LLVMValueRef place_of(const mtlc_ptx_entry *e,
                              LLVMValueRef instruction) {
   unsigned length = 0;

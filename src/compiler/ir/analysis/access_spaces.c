@@ -25,13 +25,13 @@
 
 static const char number_name[] = "mettle.access";
 
-// Of an assumption's bundle, which says nothing to LLVM.
+// The tag of an assumption's operand bundle, which LLVM ignores.
 static const char tag[] = "ignore";
 
 enum { READS = 1, WRITES = 2 };
 
-// A copy with everything inlined may be many times the size; beyond this, what
-// is not plainly private may be any memory.
+// Inlining everything for the analysis may multiply the code; in a larger
+// kernel, what is not plainly private may be any memory.
 enum { LARGEST_INLINED_INSTRUCTIONS = 400000 };
 
 // --- numbers -----------------------------------------------------------------
@@ -41,7 +41,7 @@ static unsigned number_kind(LLVMContextRef context) {
                                   (unsigned)strlen(number_name));
 }
 
-// What a call by name does with the memory at argument i.
+// Returns how a call of a named function uses the memory at argument i.
 static int use_by_call(const char *callee, unsigned i) {
   if (mtlc_starts_with(callee, "llvm.memcpy.") ||
       mtlc_starts_with(callee, "llvm.memmove.")) {
@@ -52,7 +52,7 @@ static int use_by_call(const char *callee, unsigned i) {
 
 enum { MOST_ADDRESSES = 2 };  // of one access: a copy's
 
-// What an instruction does with the memory at operand i.
+// Returns how an instruction uses the memory at operand i.
 static int use_of(LLVMValueRef instruction, unsigned i) {
   LLVMValueRef callee = mtlc_callee(instruction);
   if (callee) {
@@ -253,7 +253,7 @@ static mtlc_spaces spaces_of(mtlc_values *seen, LLVMValueRef address) {
   if (LLVMIsAConstantExpr(address)) {
     return spaces_of(seen, LLVMGetOperand(address, 0));
   }
-  if (!LLVMIsAInstruction(address)) {  // of what calls itself
+  if (!LLVMIsAInstruction(address)) {  // an argument of a recursive function
     return MTLC_SPACES_OTHER | MTLC_SPACES_THREADGROUP;
   }
   switch (LLVMGetInstructionOpcode(address)) {
@@ -277,7 +277,7 @@ static void note_use(mtlc_access *access, int use, mtlc_spaces spaces) {
   access->written |= use & WRITES ? spaces : 0;
 }
 
-// Takes down what an assumption of the copy says.
+// Reads what an assumption in the inlined copy says.
 static void read_assumption(LLVMValueRef instruction, void *context) {
   mtlc_accesses *accesses = context;
   LLVMValueRef callee = mtlc_callee(instruction);

@@ -34,7 +34,7 @@ typedef struct mtlc_accesses {
 // it.
 mtl_status mtlc_find_accesses(mtlc_kernel *kernel, mtlc_accesses *out_accesses);
 
-// What an instruction touches; nothing if it has no number.
+// Returns which memory an instruction accesses; none if it has no number.
 mtlc_access mtlc_access_of(const mtlc_accesses *accesses,
                            LLVMValueRef instruction);
 

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What the search knows of a block; indices are those of mtlc_flow.blocks.
+// The state of a block in the search; indices are those of mtlc_flow.blocks.
 typedef struct node {
   unsigned *successors;  // [successor_count]
   unsigned successor_count;
-  unsigned region;    // the search that it takes part in
+  unsigned region;    // the search that includes it
   uint32_t preorder;  // 0 before it is reached
   uint32_t low;
   bool is_stacked;
@@ -29,7 +29,7 @@ typedef struct search {
   uint32_t next_order;
 } search;
 
-// One region's search: the components come last first.
+// One region's search; components come in reverse order.
 typedef struct region {
   search *all;
   unsigned id;
@@ -170,9 +170,9 @@ static void list_blocks(mtlc_flow *flow, LLVMValueRef function) {
         compare_blocks);
 }
 
-// In the order of the search, where what is visited first comes last: of a
-// branch the side for which the condition holds is to be the first, as in the
-// source, and of a switch the default the last.
+// Lists a block's successors. What is visited first comes last in the order:
+// for the source's order, a branch's true side and a switch's first case are
+// visited last.
 static void list_successors(search *all, unsigned index) {
   node *n = &all->nodes[index];
   LLVMValueRef end =

@@ -16,9 +16,9 @@ typedef struct location {
   int64_t bytes;
 } location;
 
-// How far a walk goes, in instructions and in uses of an address: beyond that,
-// nothing is known. Without a limit, long straight code took time with the
-// square of its length.
+// Limits of a search, in instructions and in uses of an address; beyond them
+// nothing is known. Without a limit, long straight-line code took quadratic
+// time.
 enum { WALK_LIMIT = 512, USES_LIMIT = 256 };
 
 typedef enum overlap { APART, SAME, PARTLY } overlap;
@@ -48,8 +48,8 @@ static bool constant_offset(LLVMTargetDataRef layout, LLVMValueRef address,
   return true;
 }
 
-// Where an address points; memory is set, with bytes 0, if all that is known
-// is the alloca.
+// Finds where an address points. If only the alloca is known, memory is set and
+// bytes is 0.
 static location locate(LLVMTargetDataRef layout, LLVMValueRef address,
                        uint64_t bytes) {
   location result = {.bytes = (int64_t)bytes};
@@ -96,8 +96,8 @@ static bool is_marker(LLVMValueRef instruction) {
                     mtlc_starts_with(mtlc_name(callee), "llvm.dbg."));
 }
 
-// Whether an address can come to be known elsewhere than in the loads, stores
-// and copies of this function.
+// True if an address may become known outside this function's loads, stores and
+// copies.
 static bool escapes_within(LLVMValueRef address, int *left) {
   for (LLVMUseRef use = LLVMGetFirstUse(address); use;
        use = LLVMGetNextUse(use)) {
@@ -121,7 +121,7 @@ static bool escapes(LLVMValueRef address) {
   return escapes_within(address, &left);
 }
 
-// What a step back over one instruction found.
+// The result of one step backwards, over one instruction.
 typedef enum step { PASSED, FOUND_VALUE, FOUND_COPY, BLOCKED } step;
 
 static step step_over(LLVMTargetDataRef layout, LLVMValueRef instruction,
@@ -139,7 +139,7 @@ static step step_over(LLVMTargetDataRef layout, LLVMValueRef instruction,
     return both == SAME ? FOUND_VALUE : both == APART ? PASSED : BLOCKED;
   }
   if (!is_copy(instruction)) {
-    return PASSED;  // no call knows the wanted memory
+    return PASSED;  // a call cannot reach the wanted memory
   }
   LLVMValueRef length = LLVMGetOperand(instruction, 2);
   const uint64_t bytes =
@@ -162,7 +162,7 @@ static step step_over(LLVMTargetDataRef layout, LLVMValueRef instruction,
   return FOUND_COPY;
 }
 
-// One load's value, or NULL.
+// Returns the value of one load, or NULL.
 static LLVMValueRef stored_value(LLVMTargetDataRef layout, LLVMValueRef load) {
   location wanted = locate(layout, LLVMGetOperand(load, 0),
                            LLVMStoreSizeOfType(layout, LLVMTypeOf(load)));

@@ -7,8 +7,8 @@
 
 #include "compiler/ir/kernel/kernel.h"
 
-// How many instructions the thread has when all is inlined that is marked to
-// be. A circle of calls has a function that is not.
+// Returns how many instructions the thread has after inlining all functions
+// that are marked for it. A recursive function is not.
 uint64_t mtlc_inlined_size(const mtlc_kernel *kernel);
 
 #endif

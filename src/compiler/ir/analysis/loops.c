@@ -23,8 +23,8 @@ uint32_t mtlc_most_loops(LLVMModuleRef module) {
 
 // --- Whose turns LLVM may know -----------------------------------------------
 
-// True if a number may be a loop's count of its turns: what is made of a
-// phi by a few steps of integer arithmetic.
+// True if a number may be a loop's counter: a phi after a few integer
+// operations.
 static bool may_count(LLVMValueRef value, uint32_t depth) {
   const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(value));
   if (!LLVMIsAInstruction(value) || depth == 0 ||
@@ -47,9 +47,9 @@ static bool may_count(LLVMValueRef value, uint32_t depth) {
   return false;
 }
 
-// True if a bound is a constant or a few at most: what is masked, what
-// division leaves, the smaller of two. LLVM unrolls up to eight turns of which
-// it knows no more than that.
+// True if a bound is a constant, or small by its form: masked, a remainder, a
+// minimum. LLVM unrolls up to eight iterations of a loop of which it knows no
+// more.
 static bool is_known_bound(LLVMValueRef value) {
   enum { FEW = 16 };
   if (LLVMIsConstant(value)) {
@@ -78,8 +78,8 @@ static bool is_known_bound(LLVMValueRef value) {
   return false;
 }
 
-// True if a condition may end a loop after a known number of turns: a
-// count is compared with such a bound.
+// True if a condition may end a loop after a known number of iterations: it
+// compares a counter with such a bound.
 static bool may_end_count(LLVMValueRef condition, uint32_t depth) {
   enum { STEPS = 5 };
   if (!LLVMIsAInstruction(condition) || depth == 0) {

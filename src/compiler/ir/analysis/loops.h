@@ -17,12 +17,13 @@ enum { MTLC_MANY_LOOPS = 64 };
 // for the same reason: it takes a fifth of the time of 500 loops.
 enum { MTLC_TOO_MANY_LOOPS = 256 };
 
-// How many loops the function with the most of them has.
+// Returns the largest number of loops in one function.
 uint32_t mtlc_most_loops(LLVMModuleRef module);
 
-// Whether LLVM may find a loop of a known number of turns, or of a few at most,
-// to unroll: some branch compares a count with such a bound. It else describes
-// each loop's body to itself, vector by vector, before it asks.
+// True if some loop may have a known or small number of iterations, so that
+// LLVM may unroll it: a branch compares a counter with such a bound. If there
+// is none, LLVM's unroller, which analyses each loop's body first, need not
+// run.
 bool mtlc_has_known_turns(LLVMModuleRef module);
 
 #endif

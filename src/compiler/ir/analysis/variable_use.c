@@ -81,9 +81,8 @@ static void note_access(const survey *s, LLVMValueRef access, LLVMTypeRef type,
              LLVMStoreSizeOfType(s->data, element));
 }
 
-// Adds what a getelementptr adds. An index that varies may lead anywhere in the
-// type that it is an index of, which is inside the variable if that is declared
-// so large.
+// Adds what a getelementptr does. A varying index may lead anywhere in the type
+// that it indexes, which is inside the variable if that is declared so large.
 static void survey_element(const survey *s, LLVMValueRef element, address at) {
   LLVMTypeRef type = LLVMGetGEPSourceElementType(element);
   const uint64_t whole = LLVMABISizeOfType(s->data, type);
@@ -231,7 +230,7 @@ bool mtlc_is_value(LLVMTypeRef type) {
   return all;
 }
 
-// Its own variable, a caller's, or constant data.
+// True for the function's own variable, a caller's, or constant data.
 static bool is_known_memory(LLVMValueRef pointer) {
   LLVMValueRef root = mtlc_root_of(pointer);
   if (LLVMIsAConstantExpr(root)) {
@@ -241,7 +240,7 @@ static bool is_known_memory(LLVMValueRef pointer) {
          (LLVMIsAGlobalVariable(root) && LLVMIsGlobalConstant(root));
 }
 
-// A text attribute of functions that were asked before.
+// Text attribute of functions that have been analysed.
 static const char computes[] = "mettle-computes";
 
 static bool is_harmless_call(LLVMValueRef call) {

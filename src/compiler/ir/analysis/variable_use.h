@@ -17,8 +17,8 @@ typedef struct mtlc_variable_use {
   uint64_t bits;  // all offsets and sizes or-ed
 } mtlc_variable_use;
 
-// Adds what a function does with the variable behind a parameter, and those
-// that it passes it on to.
+// Adds how a function, and those that it calls, use the variable behind a
+// parameter.
 void mtlc_survey_parameter(LLVMValueRef function, unsigned parameter,
                            mtlc_variable_use *use);
 
@@ -29,9 +29,9 @@ LLVMAttributeRef mtlc_parameter_attribute(LLVMValueRef function,
 // Whether a type is a number or a structure of numbers.
 bool mtlc_is_value(LLVMTypeRef type);
 
-// Whether a function only computes: on values, its own variables, those that it
-// gets the addresses of, and constant data. Functions that it calls are to be
-// asked first.
+// True if a function only computes: on values, its own variables, variables
+// whose addresses it gets, and constant data. Analyse the functions that it
+// calls first.
 bool mtlc_only_computes(LLVMValueRef function);
 
 #endif

@@ -22,7 +22,8 @@
 #define MTLC_CHECK_SITES_GLOBAL "mettle.check.sites"
 #define MTLC_THREADGROUP_MEMORY_FUNCTION "mettle.threadgroup_memory"
 
-// What every pass may read, and the few facts that passes leave for later ones.
+// The kernel being compiled: what every pass may read, and the few facts that
+// passes leave for later ones.
 typedef struct mtlc_kernel {
   LLVMContextRef context;
   LLVMModuleRef module;
@@ -58,15 +59,15 @@ typedef struct mtlc_kernel {
   uint32_t groups_apart;
   // Set with it, and by passes in front: how the code depends on group_class.
   mtli_cpu_facts facts;
-  // Set with it if the vectoriser made it, and knows how to optimise it.
+  // Set as well if the vectoriser made it and will optimise it.
   bool is_vectorized;
   // Set with that if some loop takes several simdgroups at once, and if there
   // is a form for threadgroups of a known size.
   bool is_at_once;
   bool knows_threads;
   uint32_t vector_lanes;  // of that code
-  // What is to be shown (steps.h): a pass or step, or NULL; the steps that are
-  // left out, or NULL; and the text, malloc'ed.
+  // The requested dump (steps.h): a pass or step, or NULL; the steps to leave
+  // out, or NULL; and the dump's text, malloc'ed.
   const char *dump_after;
   const char *without;
   char *dump;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// steps.c: what is shown of the passes and of their steps.
+// steps.c: dumps and timings of passes and of the vectoriser's steps.
 #include "compiler/ir/kernel/steps.h"
 
 #include <stddef.h>

@@ -12,8 +12,8 @@
 // Sets the target's CPU and features on every function, without which LLVM
 // optimises and emits for the plainest machine of the triple.
 void mtlc_set_target_attributes(mtlc_kernel *kernel);
-// Whether the target has an x86 feature, or is AArch64 or PTX, which have the
-// like of those that are asked for.
+// True if the target has an x86 feature. AArch64 and PTX have equivalents of
+// all that are tested.
 bool mtlc_target_has(LLVMTargetMachineRef target, const char *feature);
 // Whether a target's triple starts with an architecture.
 bool mtlc_target_is(LLVMTargetMachineRef target, const char *architecture);

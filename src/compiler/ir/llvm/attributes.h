@@ -9,7 +9,7 @@
 
 void mtlc_set_attribute(LLVMValueRef function, const char *name,
                         uint64_t value);
-// The same of a parameter, from 0 on.
+// Sets an attribute of a parameter, counted from 0.
 void mtlc_set_parameter_attribute(LLVMValueRef function, unsigned parameter,
                                   const char *name, uint64_t value);
 void mtlc_set_text_attribute(LLVMValueRef function, const char *name,

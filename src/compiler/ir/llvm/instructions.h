@@ -20,31 +20,31 @@ void mtlc_for_each_instruction(LLVMValueRef function, mtlc_visit *visit,
                                void *context);
 void mtlc_for_each_in_module(LLVMModuleRef module, mtlc_visit *visit,
                              void *context);
-// The largest number of which both are multiples.
+// Returns the greatest common divisor.
 uint64_t mtlc_common_divisor(uint64_t a, uint64_t b);
-// Has a builder go on in front of an instruction, or behind the phis that begin
-// with it.
+// The first positions a builder before an instruction; the second, after the
+// phis that begin with it.
 void mtlc_position_behind_phis(LLVMBuilderRef builder,
                                LLVMValueRef instruction);
-// Moves all of a block but its branch to a new one, to which now leads what led
-// to the block; the phis behind the branch need not be told. Returns the new
-// one, which has no end yet.
+// Moves all of a block but its branch to a new block, which takes over the
+// block's predecessors. Phis after the branch stay valid. Returns the new
+// block, which has no terminator yet.
 LLVMBasicBlockRef mtlc_split_above(LLVMBuilderRef builder,
                                    LLVMValueRef branch);
 // Whether a value is an instruction of that kind.
 bool mtlc_is_opcode(LLVMValueRef value, LLVMOpcode opcode);
-// Whether an operation of two integers is never wrong to do, whatever they are:
-// no division.
+// True if an operation of two integers is defined for all operands: no
+// division.
 bool mtlc_is_plain_arithmetic(LLVMOpcode opcode);
-// Puts value in the place of an instruction and erases it.
+// Replaces an instruction by value and erases it.
 void mtlc_replace(LLVMValueRef instruction, LLVMValueRef value);
-// The address that lies bytes behind pointer.
+// Returns the address that is `bytes` after pointer.
 LLVMValueRef mtlc_offset(LLVMBuilderRef builder, LLVMValueRef pointer,
                          uint64_t bytes);
-// Positions a builder where code that must run before the function's own may
-// be put: behind the first block's static allocas.
+// Positions a builder where code that runs before the function's own goes:
+// after the first block's static allocas.
 void mtlc_position_at_entry(LLVMBuilderRef builder, LLVMValueRef function);
-// What an address is made of by getelementptr.
+// Returns the address that an address is computed from by getelementptr.
 LLVMValueRef mtlc_root_of(LLVMValueRef address);
 uint32_t mtlc_count_instructions(LLVMValueRef function);
 uint32_t mtlc_count_in_block(LLVMBasicBlockRef block);

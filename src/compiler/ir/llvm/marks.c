@@ -35,7 +35,7 @@ bool mtlc_is_invariant(LLVMValueRef load) {
   return mtlc_is_marked(load, invariant);
 }
 
-// Those that another instruction of the kind has; with NULL none.
+// Copies the flags of another instruction of the kind; clears them for NULL.
 static void set_flags(LLVMValueRef to, LLVMValueRef from) {
   switch (LLVMGetInstructionOpcode(to)) {
     case LLVMAdd:

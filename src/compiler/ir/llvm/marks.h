@@ -6,27 +6,27 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
-// On a call of mettle.argument that is a threadgroup's memory.
+// Marks a call of mettle.argument that returns threadgroup memory.
 #define MTLC_THREADGROUP_MARK "mettle.threadgroup"
 
 // On a call of mettle.barrier.simdgroup by advance_together.
 #define MTLC_TOGETHER_MARK "mettle.together"
 
-// On the extension of an index, or a shift to the right before it, that is
-// taken not to wrap between two threads
-// (vectorize/analysis/addresses/no_wrap.h).
+// Marks an index's extension, or a right shift before it, that is assumed not
+// to wrap between two threads (vectorize/analysis/addresses/no_wrap.h).
 #define MTLC_UNWRAPPED_MARK "mettle.unwrapped"
 
 // Marks an instruction by metadata of that name without operands; copies have
 // it, too.
 void mtlc_mark(LLVMValueRef instruction, const char *name);
 bool mtlc_is_marked(LLVMValueRef instruction, const char *name);
-// What is known of a vector's elements, as that a sum does not wrap, is known
-// of each: an instruction that was just made from another, if it is one.
+// Copies to an instruction that was made from another one its flags, such as
+// that a sum does not wrap.
 void mtlc_keep_flags(LLVMValueRef from, LLVMValueRef made);
-// Takes away what is known of an instruction's result and its operands.
+// Removes flags that promise something about an instruction's result or
+// operands.
 void mtlc_drop_flags(LLVMValueRef instruction);
-// What this load reads nothing writes while the kernel runs.
+// Marks a load of memory that nothing writes while the kernel runs.
 void mtlc_mark_invariant(LLVMValueRef load);
 bool mtlc_is_invariant(LLVMValueRef load);
 // Gives an instruction of function, made by us, the line that the function

@@ -17,7 +17,7 @@
 
 void mtlc_move_body(LLVMValueRef source, LLVMValueRef target) {
   LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(target));
-  // Blocks move behind a block of the target, so it needs one to begin with.
+  // Blocks are moved after a block of the target, so it needs one first.
   LLVMBasicBlockRef anchor =
       LLVMAppendBasicBlockInContext(context, target, "anchor");
   LLVMBasicBlockRef after = anchor;
@@ -31,7 +31,7 @@ void mtlc_move_body(LLVMValueRef source, LLVMValueRef target) {
   LLVMDeleteBasicBlock(anchor);
   LLVMMetadataRef subprogram = LLVMGetSubprogram(source);
   if (subprogram) {
-    // One definition describes one function.
+    // A debug-info definition describes one function only.
     LLVMGlobalEraseMetadata(source,
                             LLVMGetMDKindIDInContext(context, "dbg", 3));
     LLVMSetSubprogram(target, subprogram);

@@ -14,7 +14,7 @@
 // Calls that are inlined, in one block.
 enum { CALL_LIMIT = 64 };
 
-// Phis of the blocks behind from name the block that they come from.
+// Renames an incoming block in the phis of the successors.
 static void rename_source(LLVMValueRef phi, LLVMBasicBlockRef from,
                           LLVMBasicBlockRef to, LLVMBuilderRef builder) {
   LLVMPositionBuilderBefore(builder, phi);
@@ -22,7 +22,7 @@ static void rename_source(LLVMValueRef phi, LLVMBasicBlockRef from,
   for (unsigned i = 0; i < LLVMCountIncoming(phi); ++i) {
     LLVMValueRef value = LLVMGetIncomingValue(phi, i);
     LLVMBasicBlockRef block = LLVMGetIncomingBlock(phi, i);
-    // A loop of one block may hand itself the phi that is being replaced.
+    // In a loop of one block a value may be the phi that is being replaced.
     value = value == phi ? renamed : value;
     block = block == from ? to : block;
     LLVMAddIncoming(renamed, &value, &block, 1);
@@ -43,7 +43,8 @@ static void rename_sources(LLVMBasicBlockRef from, LLVMBasicBlockRef to,
   }
 }
 
-// Moves what is in a block from first on to a new one, and returns that.
+// Moves a block's instructions, from `first` on, to a new block, and returns
+// that.
 LLVMBasicBlockRef mtlc_split_before(LLVMValueRef first,
                                       LLVMBuilderRef builder) {
   LLVMBasicBlockRef block = LLVMGetInstructionParent(first);
@@ -72,7 +73,7 @@ static bool is_inlined(LLVMValueRef instruction) {
   return callee && mtlc_has_attribute(callee, "alwaysinline");
 }
 
-// From its end, so that each instruction moves once.
+// Splits from the block's end, so that each instruction moves once.
 static void split_between_calls(LLVMBasicBlockRef block,
                                 LLVMBuilderRef builder) {
   int count = 0;

@@ -7,7 +7,8 @@
 
 #include "compiler/ir/kernel/kernel.h"
 
-// Moves what is in a block from first on to a new one, and returns that.
+// Moves a block's instructions, from `first` on, to a new block, and returns
+// that.
 LLVMBasicBlockRef mtlc_split_before(LLVMValueRef first,
                                       LLVMBuilderRef builder);
 

@@ -33,8 +33,8 @@ static bool calls(LLVMValueRef function, LLVMValueRef callee) {
   return false;
 }
 
-// Marks for inlining what function calls and what calls it in turn. Returns
-// true if there is such a one.
+// Marks for inlining the functions that are mutually recursive with a function.
+// True if there is any.
 static bool mark_partners(LLVMModuleRef module, LLVMValueRef function) {
   bool any = false;
   for (LLVMValueRef other = LLVMGetFirstFunction(module); other;
@@ -51,7 +51,8 @@ static bool mark_partners(LLVMModuleRef module, LLVMValueRef function) {
 
 // --- comparisons whose answer is known ---------------------------------------
 
-// How a number may stand to a constant; LLVM's predicates are sets of these.
+// Possible relations of a number to a constant; LLVM's predicates are sets of
+// these.
 enum { EQUAL = 1, GREATER = 2, LESS = 4, UNORDERED = 8, ANYHOW = 15 };
 
 typedef struct comparison {
@@ -73,7 +74,7 @@ static bool read_comparison(LLVMValueRef condition, comparison *out) {
   return !loses_digits && out->constant == out->constant;
 }
 
-// What is known of a number beside another constant.
+// Returns the possible relations of a number to another constant.
 static unsigned beside(const comparison *known, double constant) {
   const unsigned outcomes = known->outcomes;
   if (constant == known->constant) {
@@ -101,8 +102,8 @@ static bool is_choice(LLVMValueRef branch) {
   return LLVMIsABranchInst(branch) && LLVMIsConditional(branch);
 }
 
-// True if what is known of a number is known of asked's too: it is the same, or
-// the magnitude of a number that is not negative.
+// True if a fact about a number holds for the wanted one: it is the same, or
+// its magnitude and not negative.
 static bool concerns(const comparison *known, const comparison *asked) {
   if (known->value == asked->value) {
     return true;
@@ -113,7 +114,7 @@ static bool concerns(const comparison *known, const comparison *asked) {
          (known->outcomes & (LESS | UNORDERED)) == 0 && known->constant >= 0;
 }
 
-// Narrows what is known of asked's number by the branches on the only way to
+// Narrows the relations of a number by the branches on the only path to a
 // block.
 static unsigned known_outcomes(LLVMBasicBlockRef block,
                                const comparison *asked) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// keep_calls.c: chooses the functions that a long kernel goes on calling.
-// Programs of 256-bit arithmetic call a product of 700 instructions hundreds of
-// times, through functions on points of a curve: inlined, as all else is, that
-// takes minutes to compile. Other kernels have all in one function.
+// keep_calls.c: chooses the functions that stay calls in a long kernel.
+// Programs with 256-bit arithmetic call a product of 700 instructions hundreds
+// of times, through functions on points of a curve; inlining all of it takes
+// minutes to compile. Other kernels are inlined into one function.
 #include "compiler/ir/transform/keep_calls.h"
 
 #include <stddef.h>
@@ -20,15 +20,15 @@
 #include "compiler/ir/transform/same_arguments.h"
 
 enum {
-  // Of functions, with what they call inlined, as the source has them: what is
-  // shorter is inlined unasked. Loops may hide much in few.
+  // Functions shorter than this, with what they call inlined, as in the source,
+  // are always inlined. A short one with loops may be long later.
   SHORTEST_SOURCE_INSTRUCTIONS = 100,
-  // Of a kernel likewise.
+  // The same for a whole kernel.
   SHORTEST_SOURCE_KERNEL = 5000,
   // Simplified, with all inlined.
   LONGEST_INLINED_INSTRUCTIONS = 8000,
   SHORTEST_CALLED_INSTRUCTIONS = 100,
-  // By which calls shorten the kernel.
+  // the least by which a call has to shorten the kernel
   LEAST_SAVED_INSTRUCTIONS = 400,
 };
 
@@ -48,13 +48,13 @@ bool mtlc_is_called(LLVMValueRef function) {
 typedef struct callee {
   LLVMValueRef function;
   uint64_t own_count;      // of its instructions
-  uint64_t inlined_count;  // with those of what it calls
+  uint64_t inlined_count;  // including what it calls
   uint32_t call_count;     // calls in the module
   bool is_inner;           // called by another than the thread, or those that
                            // stay: its callers may still change
 } callee;
 
-// In an order in which callees come first; the thread is the last.
+// Functions in an order in which callees come first; the thread is last.
 typedef struct callees {
   callee *items;  // [count]
   size_t count;
@@ -98,7 +98,7 @@ static void add_inlined(callees *all, LLVMValueRef function, void *context) {
   *count += called ? called->inlined_count : 0;
 }
 
-// What calls itself is not part of the order, nor is what it calls.
+// A recursive function is not in the order, nor what it calls.
 static void add_callee(callees *all, LLVMValueRef function, void *context) {
   const bool is_recursive = mtlc_has_attribute(function, "noinline") &&
                             !mtlc_is_called(function);
@@ -152,7 +152,7 @@ static void set_inline(LLVMValueRef function, bool is_inlined) {
   }
 }
 
-// Says which functions may stay, by what the source has of them.
+// Marks functions that may stay calls, by their size in the source.
 bool mtlc_may_keep_calls(mtlc_kernel *kernel) {
   if (is_wish("none")) {
     return false;
@@ -185,8 +185,8 @@ static void mark_others(mtlc_kernel *kernel) {
   free(all.items);
 }
 
-// From the thread down: what a caller's own variables are is known once the
-// caller is a function that has them.
+// Top-down from the thread: a caller's variables are known once the caller has
+// been rewritten.
 static mtl_status pass_values(mtlc_kernel *kernel, bool *out_any) {
   for (bool is_done = false; !is_done;) {
     callees all = find_callees(kernel);
@@ -209,8 +209,8 @@ static mtl_status pass_values(mtlc_kernel *kernel, bool *out_any) {
   return MTL_OK;
 }
 
-// Asks early, for what follows costs a fifth of an ordinary kernel's
-// compilation: whether there is more in what is called than in the thread.
+// True if called functions have more code than the thread itself. Tested early,
+// because the rest costs a fifth of an ordinary kernel's compilation.
 static bool is_mostly_calls(const mtlc_kernel *kernel) {
   callees all = find_callees(kernel);
   const callee *thread = &all.items[all.count - 1];
@@ -248,7 +248,7 @@ bool mtlc_settle_calls(mtlc_kernel *kernel) {
   const bool is_long = calls || all.items[all.count - 1].inlined_count >
                                     LONGEST_INLINED_INSTRUCTIONS;
   bool any = false;
-  // Callees first: what is inlined makes its callers longer.
+  // Callees first: inlining one makes its callers longer.
   for (size_t i = 0; is_long && i + 1 < all.count; ++i) {
     callee *c = &all.items[i];
     visit_calls(&all, c->function, add_remaining, &c->own_count);

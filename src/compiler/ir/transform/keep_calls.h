@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// keep_calls.h: functions that a long kernel goes on calling.
+// keep_calls.h: functions that stay calls in a long kernel.
 #ifndef MTLC_KEEP_CALLS_H
 #define MTLC_KEEP_CALLS_H
 
@@ -8,7 +8,8 @@
 
 #include "compiler/ir/kernel/kernel.h"
 
-// What follows is the function's own name, or that with a number.
+// Prefix of such functions, followed by the function's name, or by that with a
+// number.
 #define MTLC_CALLED_PREFIX "mettle.called."
 
 // LLVM's passes that simplify functions one by one, callees first: what each
@@ -17,8 +18,8 @@
   "cgscc(inline<only-mandatory>,function(mem2reg,sroa<modify-cfg>," \
   "early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>))"
 
-// Whether a function is one that is called: values in, a structure of values
-// out, its only effect; no thread's business but the caller's.
+// True if a function stays a call: it takes values and returns a structure of
+// values, without other effects.
 bool mtlc_is_called(LLVMValueRef function);
 
 // True if the thread is so long, with what it calls, that some functions
@@ -29,9 +30,9 @@ bool mtlc_may_keep_calls(mtlc_kernel *kernel);
 // inlined. out_any: there are some.
 mtl_status mtlc_keep_calls(mtlc_kernel *kernel, bool *out_any);
 
-// Once all functions are simplified: marks those alwaysinline that are too
-// short to call. Returns false if none is left or the kernel is not so long
-// that there is a point in calls.
+// After all functions are simplified: marks those alwaysinline that are too
+// short to call. False if none is left, or the kernel is too short for calls to
+// pay.
 bool mtlc_settle_calls(mtlc_kernel *kernel);
 
 #endif

@@ -22,7 +22,7 @@ enum { PATIENCE = 200 };
 
 static const char hold[] = "mettle.held";
 
-// How a value differs from thread to thread.
+// How a value differs between threads.
 typedef enum difference { SAME, STRIDED, ANY } difference;
 
 static difference difference_of(mtlc_values *seen, LLVMValueRef value);
@@ -89,8 +89,8 @@ static difference difference_of(mtlc_values *seen, LLVMValueRef value) {
   }
 }
 
-// True if a phi takes itself, and one more or less, into the next turn,
-// and begins as each thread likes.
+// True if a phi's next value is itself plus or minus one, and its start value
+// varies.
 static bool is_own_counter(LLVMValueRef phi) {
   bool counts = false;
   LLVMValueRef begin = NULL;
@@ -111,7 +111,7 @@ static bool is_own_counter(LLVMValueRef phi) {
   return is_own;
 }
 
-// All that a counter is extended for, on the way through sums and products.
+// Collects the extensions of a counter, through sums and products.
 static void collect_extensions(LLVMValueRef counter, mtlc_values *extensions) {
   mtlc_values way = {0};
   mtlc_values_add(&way, counter);

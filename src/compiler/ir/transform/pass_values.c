@@ -43,7 +43,7 @@ static LLVMTargetDataRef data_of(LLVMValueRef function) {
   return LLVMGetModuleDataLayout(LLVMGetGlobalParent(function));
 }
 
-// Whether a function's parameters and result can be passed as values.
+// True if a function's parameters and result can be passed as values.
 static bool has_values(LLVMValueRef function) {
   LLVMTypeRef result = LLVMGetReturnType(LLVMGlobalGetValueType(function));
   bool all =
@@ -71,14 +71,15 @@ typedef struct signature {
   passed parameters[MOST_PARAMETERS];
 } signature;
 
-// One call's variables, and which are the same.
+// The variables passed in one call, and which of them are equal.
 typedef struct site {
   LLVMValueRef call;
   address variables[MOST_PARAMETERS];
-  unsigned leader[MOST_PARAMETERS];  // the first parameter that is the same
+  unsigned leader[MOST_PARAMETERS];  // the first parameter with the same
+                                     // variable
 } site;
 
-// Of parameters that are the same variable the first one stands for all.
+// Returns a signature in which equal parameters are one.
 static signature joined(const signature *s, const unsigned *leader) {
   signature all = *s;
   for (unsigned i = 0; i < s->count; ++i) {
@@ -129,7 +130,8 @@ static address find_address(LLVMTargetDataRef data, LLVMValueRef pointer) {
   return at;
 }
 
-// What is left of a variable behind an address; as much as one likes of others.
+// Returns how many bytes of a variable follow an address; unlimited for other
+// memory.
 static uint64_t bytes_behind(LLVMTargetDataRef data, address at) {
   if (!LLVMIsAAllocaInst(at.base) || !at.is_fixed) {
     return UINT64_MAX;
@@ -140,7 +142,7 @@ static uint64_t bytes_behind(LLVMTargetDataRef data, address at) {
              : 0;
 }
 
-// Whether a call's argument can be loaded before the call and stored behind it.
+// True if an argument can be loaded before the call and stored after it.
 static bool is_variable(const passed *p, address at) {
   if (p->is_open && (!at.is_fixed || at.offset != 0)) {
     return false;
@@ -342,7 +344,7 @@ static void store_element(LLVMBuilderRef builder, const passed *p,
       1);
 }
 
-// Variables, filled; the call; what it left in them.
+// Fills variables, calls the function, and returns what it left in them.
 static void build_body(mtlc_kernel *kernel, LLVMValueRef made,
                        LLVMValueRef function, const signature *s,
                        const unsigned *leader) {
@@ -398,7 +400,7 @@ static LLVMValueRef make_function(mtlc_kernel *kernel, LLVMValueRef function,
   mtlc_set_attribute(made, "nounwind", 0);
   mtlc_set_attribute(made, "noinline", 0);
   build_body(kernel, made, function, s, leader);
-  // What is inlined keeps its lines in a function that has them.
+  // Inlined code keeps its lines only in a function that has debug information.
   LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
   if (subprogram) {
     LLVMGlobalEraseMetadata(
@@ -410,7 +412,7 @@ static LLVMValueRef make_function(mtlc_kernel *kernel, LLVMValueRef function,
 
 // --- The calls ---------------------------------------------------------------
 
-// A call's element; of what the variable does not have, nothing.
+// True if the variable of a call has an element.
 static bool has_element(const passed *p, uint64_t behind, unsigned k) {
   return ((uint64_t)k + 1) * p->unit <= behind;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pass_values.h: functions that get values and return values in the place of
-// functions that get addresses of variables.
+// pass_values.h: replaces functions that take addresses of variables by
+// functions that take and return values.
 #ifndef MTLC_PASS_VALUES_H
 #define MTLC_PASS_VALUES_H
 

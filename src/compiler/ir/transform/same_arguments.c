@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// same_arguments.c: functions for calls that give the same values twice. A
-// square is a product with half the work, which inlining would have found. So
-// is a product with constants, of which many are zero: that is inlined.
+// same_arguments.c: makes versions of functions for calls that pass the same
+// value twice. A square is a product with half the work, which inlining would
+// have found. A product with constants, many of them 0, is inlined instead.
 #include "compiler/ir/transform/same_arguments.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -23,7 +23,7 @@ enum {
   MOST_VARIANTS = 2,  // each is one more function to compile
 };
 
-// Of each parameter the first that gets the same value.
+// For each parameter, the first one with the same value.
 typedef struct sameness {
   unsigned leader[MOST_PARAMETERS];
   LLVMValueRef function;
@@ -36,7 +36,7 @@ static void inline_call(mtlc_kernel *kernel, LLVMValueRef call) {
       LLVMCreateEnumAttribute(kernel->context, kind, 0));
 }
 
-// Returns false if that is too few of them to be worth a function.
+// Finds equal arguments. False if they are too few to be worth a function.
 static bool find_same(LLVMValueRef call, unsigned count, sameness *out) {
   unsigned same = 0;
   for (unsigned i = 0; i < count; ++i) {

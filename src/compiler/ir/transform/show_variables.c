@@ -14,7 +14,7 @@
 
 enum { DW_OP_DEREF = 0x06 };
 
-// Of LLVM's DIGlobalVariable, DICompileUnit, and scopes inside functions.
+// Operand numbers in LLVM's DIGlobalVariable, DICompileUnit and local scopes.
 enum {
   OPERAND_NAME = 1,
   OPERAND_TYPE = 3,
@@ -93,8 +93,8 @@ static void note_place(LLVMValueRef instruction, void *context) {
   s->places[s->count++] = place;
 }
 
-// Takes the static variable out of the compile unit, so that the debugger does
-// not find that one, which is nowhere.
+// Removes the static variable from the compile unit: it has no address, and the
+// debugger would find it first.
 static void forget_static(mtlc_kernel *kernel, LLVMMetadataRef description) {
   const char *units = "llvm.dbg.cu";
   const unsigned count =

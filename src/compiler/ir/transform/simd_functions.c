@@ -49,7 +49,7 @@ static bool find_operation(const char *name, mtlc_simd_function *function) {
   return false;
 }
 
-// "add.f32": an operation and a type that it is there for.
+// Parses a name like "add.f32": an operation and a type that it supports.
 static bool find_operation_of_type(LLVMContextRef context, const char *rest,
                                    mtlc_simd_function *function) {
   const char *dot = strchr(rest, '.');
@@ -211,7 +211,7 @@ static LLVMValueRef build_moved_up(LLVMBuilderRef builder, LLVMValueRef values,
                                 LLVMConstVector(picks, WIDTH), "");
 }
 
-// True if it matters who is combined with whom.
+// True if the order of combination matters.
 static bool starts_with_neighbours(const mtlc_simd_function *function) {
   return function->starts_with_neighbours &&
          LLVMGetTypeKind(function->type) != LLVMIntegerTypeKind &&
@@ -243,7 +243,7 @@ static LLVMValueRef build_scan(LLVMBuilderRef builder,
   for (unsigned distance = 1; distance < WIDTH; distance *= 2) {
     LLVMValueRef earlier = build_moved_up(builder, values, distance, values);
     LLVMValueRef combined = build_operation(builder, function, earlier, values);
-    // The first threads have nobody that far before them and keep theirs.
+    // Threads without another that far before them keep their value.
     LLVMValueRef picks[WIDTH];
     for (unsigned i = 0; i < WIDTH; ++i) {
       picks[i] = mtlc_i32(context, i < distance ? WIDTH + i : i);
@@ -254,8 +254,8 @@ static LLVMValueRef build_scan(LLVMBuilderRef builder,
   return values;
 }
 
-// What thread 0 of an exclusive scan starts with: 0 and not -0.0, for that is
-// what an empty sum is to whoever prints it.
+// Returns what thread 0 of an exclusive scan starts with: 0 and not -0.0, as an
+// empty sum prints.
 static LLVMValueRef start_of(const mtlc_simd_function *function) {
   LLVMValueRef identity = identity_of(function);
   return function->operation == MTLC_SIMD_ADD ? LLVMConstNull(function->type)

@@ -37,8 +37,7 @@ typedef struct mtlc_simd_function {
                                   // as long as the caller says nothing
 } mtlc_simd_function;
 
-// What a function's name says.
-//
+// Parses a function's name.
 // Errors  MTL_UNSUPPORTED  no such function; the text has the name
 mtl_status mtlc_simd_function_of(LLVMContextRef context, const char *name,
                                  mtlc_simd_function *out_function);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// thread_state.c: what a thread asks of the outside, as loads from cpu_abi.h's
-// structures and arithmetic on its position.
+// thread_state.c: lowers a thread's inputs to loads from the structures of
+// cpu_abi.h and arithmetic on its position.
 #include "compiler/ir/transform/thread_state.h"
 
 #include <stdbool.h>
@@ -50,7 +50,7 @@ static LLVMValueRef load(const binder *b, LLVMTypeRef type,
   return LLVMBuildLoad2(b->builder, type, at, "");
 }
 
-// Nothing writes the launch while it runs.
+// Loads from the launch, which nothing writes while it runs.
 static LLVMValueRef load_launch(const binder *b, LLVMTypeRef type,
                                 LLVMValueRef at) {
   LLVMValueRef value = LLVMBuildLoad2(b->builder, type, at, "");

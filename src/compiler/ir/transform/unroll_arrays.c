@@ -23,16 +23,16 @@
 
 enum {
   LARGEST_ARRAY_BYTES = 1024,
-  // Of a loop, times an array's elements: about what it becomes.
+  // a loop's instructions times the array's elements: about its size afterwards
   LARGEST_RESULT_INSTRUCTIONS = 4096,
-  // Of all these loops together, those inside others in each of their turns:
-  // more makes vectors and machine code of seconds.
+  // Limit of all these loops together, inner ones counted for each iteration of
+  // the outer: more takes seconds to compile.
   LARGEST_GROWTH_INSTRUCTIONS = 16384,
   DEEPEST_INDEX = 6,  // operations between a counter and an index
   MOST_STEPS = 10,    // of a tree over 1024 threads
   LARGEST_STEPS_INSTRUCTIONS = 640,  // of all steps
-  // Of all loops: with 64 barriers what lies between two of them is no longer a
-  // loop of its own (vectorize/finish/simdgroups/group_loop.c).
+  // of all loops: with 64 barriers, the code between two of them is no longer a
+  // loop of its own (vectorize/finish/simdgroups/group_loop.c)
   MOST_STEPS_IN_ALL = 40,
 };
 
@@ -47,7 +47,7 @@ typedef struct array_loops {
   mtlc_flow flow;
   array_loop *loops;   // [flow.cycle_count]
   unsigned loop_kind;  // of the metadata
-  uint64_t steps;      // between barriers, asked for so far
+  uint64_t steps;      // steps unrolled so far, in loops with barriers
 } array_loops;
 
 // --- What a loop says already ------------------------------------------------
@@ -60,7 +60,7 @@ static bool is_text(LLVMValueRef operand, const char *text) {
   return found && length == strlen(text) && memcmp(found, text, length) == 0;
 }
 
-// Whether the source says how the loop is to be unrolled.
+// True if the source says how to unroll the loop.
 static bool has_wish(const array_loops *a, LLVMValueRef latch) {
   enum { MOST_OPERANDS = 16 };
   LLVMValueRef node = LLVMGetMetadata(latch, a->loop_kind);
@@ -166,7 +166,7 @@ static void visit_address(LLVMValueRef address, void *context) {
 
 // --- From a barrier to the loop ----------------------------------------------
 
-// How a distance changes from turn to turn: times a number, or divided by it.
+// How a distance changes in each iteration: multiplied or divided by a number.
 typedef struct distance_step {
   uint64_t factor;  // 0: in another way
   bool is_division;
@@ -191,8 +191,8 @@ static distance_step step_of(LLVMValueRef phi, LLVMValueRef next) {
   }
 }
 
-// How many steps a distance takes from where it begins to a number that it is
-// compared with, or to 0; 0 if that is more than may be unrolled, or not known.
+// Returns how many steps a distance takes from its start to the number that it
+// is compared with, or to 0; 0 if they are too many or unknown.
 static uint64_t steps_of(LLVMValueRef phi) {
   LLVMValueRef begin = NULL, next = NULL;
   for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
@@ -279,7 +279,8 @@ static void ask_for_loop(const array_loops *a, int cycle) {
   }
 }
 
-// From the innermost loops out, as far as there is room.
+// Requests unrolling from the innermost loops outwards, as far as the limits
+// allow.
 static void ask_for_loops(const array_loops *a) {
   uint64_t all_growth = 0;
   for (size_t i = a->flow.cycle_count; i-- > 0;) {

@@ -75,8 +75,8 @@ static void search(reach *r) {
   }
 }
 
-// A call that can be left out: nothing hangs on its result, and what it calls
-// is code of the module that sets a variable.
+// True for a call that can be removed: its result is unused, and it calls code
+// of the module that sets a variable.
 static bool is_initialiser(LLVMValueRef instruction) {
   LLVMValueRef callee = mtlc_callee(instruction);
   return callee && !LLVMIsDeclaration(callee) && !LLVMGetFirstUse(instruction);
@@ -103,8 +103,8 @@ static void collect_initialisers(LLVMValueRef list, mtlc_values *calls) {
   }
 }
 
-// Whether a function mentions a reached variable that has its value set by
-// code: a constant of the library's own is never written.
+// True if a function sets a variable that the kernel reaches; a constant of the
+// library itself is never written.
 static bool sets_reached(const reach *r, LLVMValueRef function) {
   reach mentioned = {0};
   mtlc_for_each_instruction(function, add_operands, &mentioned);
@@ -119,7 +119,7 @@ static bool sets_reached(const reach *r, LLVMValueRef function) {
   return result;
 }
 
-// Erases the calls that set nothing that is reached; those that do reach more.
+// Erases calls that set nothing that is reached. The others may reach more.
 static void drop_unreached(reach *r, mtlc_values *calls) {
   bool has_grown = true;
   while (has_grown) {

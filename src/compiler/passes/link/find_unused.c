@@ -13,8 +13,8 @@
 #include "compiler/ir/llvm/names.h"
 #include "compiler/passes/passes.h"
 
-// Other tiers keep code that does nothing and calls that hand on what nobody uses;
-// a copy of it does not.
+// Other tiers keep dead code and calls that pass on unused values, so the test
+// runs on a copy without them.
 #define EACH                                                                  \
   "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,gvn,"  \
   "adce,simplifycfg)"

@@ -148,7 +148,7 @@ static mtl_status fix_global(mtlc_kernel *kernel, LLVMTargetDataRef layout,
                      kernel->kernel->name, constant->info.name,
                      constant->info.index);
   }
-  // A constant that is not set is read only where the code has found that out.
+  // An unset constant is read only where the code has tested that it is set.
   const size_t bytes = value->is_set ? sizeof value->bytes : 0;
   LLVMTypeRef type = LLVMGlobalGetValueType(global);
   LLVMSetInitializer(global,
@@ -168,8 +168,8 @@ static void fold_math_mode(mtlc_kernel *kernel) {
   free(calls.items);
 }
 
-// Is value `shufflevector <from x T> source, ..., <0, 1, 2>`, with a fourth
-// element that is nothing if source has three?
+// True for `shufflevector <from x T> source, ..., <0, 1, 2>`, with a fourth
+// element that is undefined if source has three.
 static bool is_resized_triple(LLVMValueRef value, unsigned from) {
   if (!LLVMIsAShuffleVectorInst(value) ||
       LLVMGetVectorSize(LLVMTypeOf(LLVMGetOperand(value, 0))) != from) {
@@ -197,7 +197,7 @@ static void narrow_store(LLVMBuilderRef builder, LLVMValueRef store) {
   LLVMInstructionEraseFromParent(store);
 }
 
-// And loads one so.
+// Replaces a load by one of three elements.
 static void narrow_load(LLVMBuilderRef builder, LLVMValueRef shuffle) {
   LLVMValueRef load = LLVMGetOperand(shuffle, 0);
   if (!is_resized_triple(shuffle, 4) || !LLVMIsALoadInst(load) ||
@@ -225,7 +225,7 @@ static void collect_triple(LLVMValueRef instruction, void *context) {
   }
 }
 
-// LLVM's evaluator writes a constant of three elements only as what it is.
+// LLVM's evaluator can store a constant of three elements only as three.
 static void narrow_triples(mtlc_kernel *kernel) {
   wide_triples found = {0};
   mtlc_for_each_in_module(kernel->module, collect_triple, &found);

@@ -40,7 +40,7 @@ static void add_callee(LLVMValueRef instruction, void *context) {
   }
 }
 
-// The initialisers, and behind them what they call, at any depth.
+// Collects the initialisers, and after them what they call, at any depth.
 static size_t collect(LLVMModuleRef module, mtlc_values *functions) {
   LLVMValueRef list = LLVMGetNamedGlobal(module, list_name);
   LLVMValueRef entries = list ? LLVMGetInitializer(list) : NULL;
@@ -59,8 +59,7 @@ static size_t collect(LLVMModuleRef module, mtlc_values *functions) {
 }
 
 mtl_status mtlc_fold_initialisers(mtlc_kernel *kernel) {
-  // First of all: what is simplified now must not rest on what C++ leaves
-  // undefined.
+  // First, so that no simplification rests on what C++ leaves undefined.
   MTL_TRY(mtlc_lower_bfloat(kernel));
   MTL_TRY(mtlc_define_arithmetic(kernel));
   mtlc_values called = {0}, kept = {0};

@@ -75,7 +75,7 @@ static bool has_pointer_calls(LLVMModuleRef module, uint32_t level) {
 
 // --- one linked function -----------------------------------------------------
 
-// A linked function's library, decoded for as long as it is looked at.
+// A linked function's library, decoded while it is being read.
 typedef struct origin {
   mtli_arena arena;
   mtli_code *library;
@@ -97,7 +97,7 @@ static mtl_status open_origin(const mtli_linked_function *linked,
   return MTL_OK;
 }
 
-// Loads the function and what it reaches, its constants fixed.
+// Loads the function and what it calls, with its constants fixed.
 static mtl_status load_part(const mtlc_kernel *kernel,
                             const mtli_linked_function *linked,
                             const origin *from, mtlc_kernel *part) {
@@ -185,7 +185,7 @@ static LLVMValueRef find_undefined(LLVMModuleRef module) {
   return NULL;
 }
 
-// Puts the linked function of that symbol in the place of a declaration.
+// Replaces a declaration by the linked function of that symbol.
 static mtl_status define(mtlc_kernel *kernel, LLVMValueRef declaration) {
   static const char name[] = "mettle.called_by_name";
   const char *symbol = mtlc_name(declaration);

@@ -8,7 +8,8 @@
 
 #include "compiler/frontend/frontend.h"
 
-// Running out of memory ends in SIGABRT, and is no fault of what is read.
+// SIGABRT, by which LLVM ends without memory, is not among them: it is no fault
+// of the input.
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 enum { FAULT_COUNT = sizeof faults / sizeof *faults };
 

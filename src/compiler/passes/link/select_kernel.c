@@ -32,7 +32,7 @@ typedef struct known_function {
   uint8_t access;           // READS, WRITES
 } known_function;
 
-// LLVM's MemoryEffects for memory behind a pointer argument (ModRef.h).
+// Bits of LLVM's MemoryEffects for argument memory (ModRef.h).
 enum { READS = 1, WRITES = 2 };
 
 static const known_function known_functions[] = {
@@ -67,9 +67,9 @@ static const known_function *find_known(const char *name) {
 }
 
 static void remove_attributes(LLVMValueRef function) {
-  // Those of the machine that the frontend took for its target: ours go on at
-  // the end. And mustprogress: a loop without end is the kernel's own matter,
-  // never a reason to compute something else.
+  // Attributes of the front end's target, which ours replace later. Also
+  // mustprogress: an endless loop is the kernel's own affair, and never a
+  // reason to compute something else.
   static const char *const texts[] = {"target-cpu", "target-features",
                                       "tune-cpu", "min-legal-vector-width",
                                       "stack-protector-buffer-size"};
@@ -152,7 +152,7 @@ static mtl_status check_declaration(LLVMValueRef function) {
                      "the kernel calls %s, which has no definition", name);
   }
   if (!known) {
-    return MTL_OK;  // link_functions has it, or says that nobody does
+    return MTL_OK;  // link_functions defines it, or reports that nobody does
   }
   mtlc_set_attribute(function, "nounwind", 0);
   if (known->is_convergent) {

@@ -35,7 +35,7 @@
 #include "compiler/ir/llvm/types.h"
 #include "compiler/passes/passes.h"
 
-// What has been touched since the last wait.
+// The memory accessed since the threads last waited.
 typedef mtlc_access reach;
 
 static void add(reach *to, reach what) {
@@ -54,7 +54,7 @@ static bool must_wait(reach before, mtlc_access access) {
 typedef struct inliner {
   const mtlc_accesses *accesses;
   mtlc_spaces shared;
-  bool touches;  // the function that is looked at
+  bool touches;  // the current function accesses shared memory
 } inliner;
 
 static void look_for_access(LLVMValueRef instruction, void *context) {
@@ -65,8 +65,8 @@ static void look_for_access(LLVMValueRef instruction, void *context) {
                 (callee && mtlc_has_attribute(callee, "alwaysinline"));
 }
 
-// Threads wait in mettle.thread alone: what touches memory that they share
-// becomes part of it, with all that calls such a function.
+// Inlines functions that access shared memory, and their callers: only
+// mettle.thread can wait.
 static mtl_status inline_accesses(mtlc_kernel *kernel, inliner *l) {
   bool any = false;
   for (bool is_done = false; !is_done;) {
@@ -175,7 +175,7 @@ static void order_blocks(advance *a) {
 
 // --- the ways ----------------------------------------------------------------
 
-// The outermost cycle around a block that is not around the other, or
+// Returns the outermost cycle around one block but not the other, or
 // MTLC_NO_CYCLE.
 static int cycle_left(const advance *a, int from, int to) {
   int left = MTLC_NO_CYCLE;
@@ -194,9 +194,9 @@ static int cycle_left(const advance *a, int from, int to) {
   return left;
 }
 
-// What threads may touch that took another way than the edge between two
-// blocks, and come after its end only later: in blocks that it passes over; in
-// further turns of a cycle that it leaves; in the rest of a turn that it ends.
+// Returns what threads on other paths may still access when a thread takes an
+// edge: blocks that the edge skips, further iterations of a cycle that it
+// leaves, the rest of an iteration that it ends.
 static reach passed_over(const advance *a, uint32_t from, uint32_t to) {
   const int target = a->blocks[to].in_flow->cycle;
   const int left = cycle_left(a, a->blocks[from].in_flow->cycle, target);

@@ -57,7 +57,7 @@ static LLVMValueRef fused(const contraction *c, LLVMValueRef a, LLVMValueRef b,
   return mtlc_call_intrinsic(c->builder, "llvm.fma", &type, 1, arguments, 3);
 }
 
-// left + right or left - right, one of them a product; the left one goes first.
+// Fuses left + right or left - right if one is a product; the left one first.
 static void fuse_sum(contraction *c, LLVMValueRef sum, bool is_difference) {
   LLVMValueRef left = LLVMGetOperand(sum, 0);
   LLVMValueRef right = LLVMGetOperand(sum, 1);
@@ -133,8 +133,8 @@ static LLVMValueRef build_without_flags(LLVMBuilderRef builder,
   }
 }
 
-// Other functions than intrinsics are code of the module: what a flag on their
-// call says, the code inside says itself.
+// Only intrinsics: other calls are code of the module, whose instructions have
+// their own flags.
 static LLVMValueRef build_call_without_flags(LLVMBuilderRef builder,
                                              LLVMValueRef call) {
   enum { MOST_ARGUMENTS = 8 };

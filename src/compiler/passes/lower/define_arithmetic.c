@@ -45,7 +45,7 @@ static unsigned element_bits(LLVMTypeRef type) {
   return LLVMGetIntTypeWidth(element_of(type));
 }
 
-// Whether every element of a constant lies in first to last, unsigned.
+// True if every element of a constant is within first to last, unsigned.
 static bool constant_within(LLVMValueRef value, uint64_t first, uint64_t last) {
   if (LLVMIsAConstantInt(value)) {
     if (element_bits(LLVMTypeOf(value)) > 64) {
@@ -153,9 +153,9 @@ static LLVMValueRef fenced(arithmetic *a, LLVMValueRef value) {
                              &value, 1);
 }
 
-// LLVM 19 takes an integer of few enough digits for one that half holds
-// exactly, 2^20 as well, which is infinity: what is widened again would stay
-// finite. Behind a fence it does not look for one.
+// Rounds an integer to half behind an optimisation barrier. LLVM 19 assumes
+// that half holds any integer of few bits exactly, even 2^20, which is infinity
+// in half: widened again, it would stay finite.
 static void define_rounding(arithmetic *a, LLVMValueRef instruction) {
   LLVMValueRef value = LLVMGetOperand(instruction, 0);
   if (is_half(LLVMTypeOf(instruction)) && was_wide(a, value)) {
@@ -163,7 +163,8 @@ static void define_rounding(arithmetic *a, LLVMValueRef instruction) {
   }
 }
 
-// By way of float, where only what is infinity as half is rounded.
+// Converts through float, since only numbers that are infinite as half are
+// rounded differently.
 static void define_widest(arithmetic *a, LLVMValueRef instruction) {
   LLVMTypeRef type = LLVMTypeOf(instruction);
   LLVMValueRef value = LLVMGetOperand(instruction, 0);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// drop_unread.c: what is stored to threadgroup variables that nobody reads. A
-// sum in such a variable, to which each thread adds for itself, is in a
-// register by now, and yet stored in each turn of its loop.
+// drop_unread.c: drops stores to threadgroup variables that nobody reads. A sum
+// that each thread keeps in such a variable is in a register by now, and yet is
+// stored in each iteration.
 //
 // Requires  simplify_thread; threadgroup variables are still variables
-// Leaves    no store to a variable that has nothing but stores
+// Leaves    no store to a variable that is never read
 #include <stdbool.h>
 #include <stdlib.h>
 

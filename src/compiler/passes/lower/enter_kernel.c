@@ -121,8 +121,8 @@ static call_graph make_call_graph(LLVMModuleRef module) {
 static const char tail_calls[] =
     "function(sroa<modify-cfg>,simplifycfg,tailcallelim)";
 
-// Threads wait for each other, and have places in memory, in mettle.thread
-// alone; what calls itself cannot become part of it.
+// Refuses recursion: barriers and memory positions exist in mettle.thread
+// alone, and a recursive function cannot be inlined into it.
 static mtl_status refuse_recursion(const mtlc_kernel *kernel,
                                    LLVMValueRef function) {
   char name[256];
@@ -246,8 +246,7 @@ static void declare_inputs(entry_builder *b) {
   }
 }
 
-// The wrapper's body becomes the thread's, with the array in the place of the
-// parameter.
+// Moves the wrapper's body to the thread, with the array for its parameter.
 static void make_thread(mtlc_kernel *kernel, LLVMValueRef wrapper) {
   entry_builder b = {.kernel = kernel,
                      .types = mtlc_types_of(kernel->context),
@@ -267,8 +266,8 @@ static void make_thread(mtlc_kernel *kernel, LLVMValueRef wrapper) {
 
 // --- alignment ---------------------------------------------------------------
 
-// The alignment of what hosts bind: inline bytes, memory of theirs, guarded
-// buffers. Of MSL's types only longs by threes and fours ask for more.
+// The alignment that hosts guarantee: of inline bytes, their own memory,
+// guarded buffers. Of MSL's types only long3 and long4 ask for more.
 enum { BOUND_ALIGNMENT = 16 };
 
 static void limit_attribute(LLVMValueRef call, LLVMAttributeIndex index) {
@@ -280,7 +279,7 @@ static void limit_attribute(LLVMValueRef call, LLVMAttributeIndex index) {
   }
 }
 
-// Has no access promise more than that.
+// Lowers every access's alignment to that.
 static void limit_alignment(LLVMValueRef i, void *context) {
   (void)context;
   if (LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) {

@@ -24,8 +24,8 @@
 #include "compiler/ir/transform/thread_state.h"
 #include "compiler/passes/passes.h"
 
-// T0 notes every thread; in T1 the group has to do, for a loop that stores a
-// thread's number to one place each turn is not vectorised.
+// In T0 every thread is noted. In T1 only the threadgroup: LLVM does not
+// vectorise a loop that stores a number to one place in each iteration.
 static void define_note_thread(mtlc_kernel *kernel) {
   LLVMValueRef note =
       LLVMGetNamedFunction(kernel->module, "mettle.note_thread");
@@ -59,9 +59,9 @@ static void mark_access(LLVMValueRef instruction, void *context) {
   }
 }
 
-// Tells LLVM that turns of the lane loop do not depend on each other: two
-// threads that touch the same memory without atomics race. Private memory is
-// the exception, for once the thread is part of the loop its turns share it.
+// Tells LLVM that iterations of the lane loop are independent: threads that
+// access the same memory without atomics are racing anyway. Private memory is
+// the exception, because all iterations share it.
 static void mark_parallel(mtlc_kernel *kernel, LLVMValueRef body) {
   bool has_memory = false;
   mtlc_for_each_instruction(body, find_alloca, &has_memory);
@@ -78,8 +78,8 @@ static void mark_parallel(mtlc_kernel *kernel, LLVMValueRef body) {
   free(calls.items);
 }
 
-// Makes the thread a part of the loop over it, which takes over the debug
-// information: a function without any drops that of what is inlined into it.
+// Inlines the thread into the loop over it, which takes over the debug
+// information: a function without any drops that of inlined code.
 static mtl_status merge_body(mtlc_kernel *kernel, LLVMValueRef body,
                              const char *loop) {
   mtlc_values calls = {0};

@@ -60,7 +60,7 @@ static LLVMValueRef widen(bfloat_lowering *b, LLVMValueRef value) {
   return LLVMBuildBitCast(b->builder, bits, shaped(b->types.f32, like), "");
 }
 
-// To nearest even; a NaN keeps its upper bits and becomes quiet.
+// Rounds to nearest even; a NaN keeps its upper bits and becomes quiet.
 static LLVMValueRef narrow(bfloat_lowering *b, LLVMValueRef value) {
   LLVMBuilderRef builder = b->builder;
   LLVMTypeRef like = LLVMTypeOf(value);

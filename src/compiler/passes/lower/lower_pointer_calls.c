@@ -37,7 +37,7 @@ static bool is_chosen(LLVMValueRef function) {
   return false;
 }
 
-// What a pointer may be.
+// The functions that a pointer may be.
 typedef struct choices {
   mtlc_values functions;
   mtlc_values addresses;  // what the pointer is compared to, of each
@@ -77,8 +77,8 @@ static bool is_linked(LLVMValueRef function) {
   return mtlc_starts_with(mtlc_name(function), MTLC_LINKED_PREFIX);
 }
 
-// Adds the functions of the type whose address is used. The caller is one of
-// them only if nothing else is: no function of Metal's may call itself.
+// Adds functions of the type whose address is used. The caller is among them
+// only if there is no other: Metal has no recursion.
 static void collect_addressed(const mtlc_kernel *kernel, LLVMTypeRef type,
                               LLVMValueRef caller, choices *c) {
   bool has_caller = false;
@@ -114,8 +114,7 @@ static void copy_attributes(LLVMValueRef call, LLVMValueRef function,
   free(attributes);
 }
 
-// Calls function with all parameters of the one that is built but its first,
-// and returns.
+// Calls a function with all parameters but the first, and returns.
 static void build_choice(LLVMBuilderRef builder, LLVMValueRef chooser,
                          LLVMValueRef function) {
   const unsigned count = LLVMCountParams(function);
@@ -235,7 +234,7 @@ static void add_once(mtlc_values *values, LLVMValueRef value) {
   mtlc_values_add(values, value);
 }
 
-// Has address stand for function wherever it is not called.
+// Replaces a function by an address wherever it is not called.
 static void replace_address_by(LLVMValueRef function, LLVMValueRef address) {
   mtlc_values calls = {0};
   for (LLVMUseRef use = LLVMGetFirstUse(function); use;

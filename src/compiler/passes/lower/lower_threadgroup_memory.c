@@ -33,8 +33,8 @@ typedef struct placement {
   mtl_status status;
 } placement;
 
-// As a number: a pointer that LLVM keeps across a wait it takes for the variable
-// that the debugger is to show, also before it is there.
+// Loads it as an integer: LLVM would take a pointer that it keeps across a
+// barrier for the variable that the debugger shows, too early.
 static LLVMValueRef load_slot(const placement *p, LLVMValueRef slot) {
   mtlc_types types = mtlc_types_of(p->kernel->context);
   return LLVMBuildIntToPtr(p->builder,
@@ -83,7 +83,7 @@ static LLVMValueRef rebuild_aggregate(placement *p, LLVMValueRef constant) {
   return result;
 }
 
-// Makes instructions of a constant that is made from a threadgroup variable.
+// Rebuilds as instructions a constant expression of a threadgroup variable.
 static LLVMValueRef rebuild(placement *p, LLVMValueRef constant) {
   if (!mtlc_names_threadgroup_memory(constant)) {
     return constant;

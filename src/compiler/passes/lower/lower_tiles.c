@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// lower_tiles.c: what one thread does of a simdgroup's tile, for kernels that
-// are not vectorised: its own elements, and shuffles for those of others.
+// lower_tiles.c: lowers operations on a simdgroup's tiles for kernels that are
+// not vectorised: each thread handles its own elements and shuffles the
+// others'.
 //
 // Requires  mettle.thread, if there is no mettle.group yet
 // Leaves    no calls of mettle.tile.*

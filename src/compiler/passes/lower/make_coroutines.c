@@ -26,7 +26,7 @@
 #include "compiler/ir/transform/thread_state.h"
 #include "compiler/passes/passes.h"
 
-// Further parameters of the body, behind those of thread_state.h.
+// Parameters of the body after those of thread_state.h.
 enum {
   BODY_WAITING = MTLC_BODY_PARAMETER_COUNT,  // %waiting of schedule.ll
   BODY_FRAME,
@@ -37,7 +37,7 @@ enum { STATE_RETURNED = 0, STATE_BARRIER = 1, STATE_FIRST_FUNCTION = 2 };
 
 enum { FRAME_ALIGNMENT = 64, SIMD_WIDTH = 32 };
 
-// Of a thread in the tables of schedule.ll: state, value and operand.
+// Bytes of a thread in the tables of schedule.ll: state, value and operand.
 enum { TABLES_BYTES = 4 + 8 + 4 };
 
 // A call that the thread waits at, and its key.
@@ -136,8 +136,8 @@ static void mark_cycles(coroutine *c, turn_counters *turns) {
   }
 }
 
-// A cycle is entered anew only through the header of the cycle around it, so
-// that is where its counter starts again.
+// A cycle is entered anew only through the header of the cycle around it: there
+// its counter starts again.
 static void count_turns(coroutine *c, turn_counters *turns, size_t cycle) {
   LLVMValueRef zero = mtlc_i32(c->kernel->context, 0);
   LLVMValueRef one = mtlc_i32(c->kernel->context, 1);
@@ -214,7 +214,8 @@ static void make_keys(coroutine *c) {
 
 // --- suspending --------------------------------------------------------------
 
-// A builder gives what it inserts a name and a line; this keeps its own.
+// Inserts an instruction with its own name and line; a builder would overwrite
+// them.
 static void insert_unchanged(LLVMBuilderRef builder, LLVMValueRef instruction) {
   char name[64];
   snprintf(name, sizeof name, "%s", mtlc_name(instruction));
@@ -265,8 +266,8 @@ static void begin_coroutine(coroutine *c) {
   LLVMValueRef null = LLVMConstNull(c->types.pointer);
   LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(c->body);
   LLVMPositionBuilderBefore(c->builder, LLVMGetFirstInstruction(entry));
-  // LLVM looks for debug information about the promise of a coroutine that is
-  // said to be C++, whether it has one or not, so ours has one, never used.
+  // LLVM expects debug information about the promise of a coroutine that is
+  // marked as C++, so this one has a promise, never used.
   LLVMValueRef promise = LLVMBuildAlloca(c->builder, c->types.i64, "promise");
   LLVMValueRef id_arguments[] = {mtlc_i32(context, FRAME_ALIGNMENT), promise,
                                  null, null};
@@ -379,7 +380,7 @@ static void suspend_at(coroutine *c, const wait *w) {
 
 // --- carrying out ------------------------------------------------------------
 
-// All that mettle.execute has in hand.
+// The state of mettle.execute while it is built.
 typedef struct executor {
   coroutine *c;
   LLVMBuilderRef builder;
@@ -443,7 +444,7 @@ static void build_case(executor *e, const mtlc_simd_function *function) {
   LLVMValueRef result = function->kind == MTLC_SIMD_BALLOT
                             ? build_ballot(e, bits)
                             : build_combination(e, function, bits);
-  // Other threads' values wait for functions of their own.
+  // Values of other threads exist only in functions of their own.
   result = LLVMBuildSelect(e->builder, e->mask, result, bits, "");
   LLVMSetAlignment(LLVMBuildStore(e->builder, result, e->values_at),
                    sizeof(uint64_t));
@@ -502,7 +503,7 @@ static void set_global(mtlc_kernel *kernel, const char *name, uint64_t value) {
   LLVMSetLinkage(global, LLVMInternalLinkage);
 }
 
-// Nothing destroys a thread: its frame is forgotten with the threadgroup.
+// No thread is destroyed: its frame is freed with the threadgroup.
 static void drop_destructors(coroutine *c) {
   static const char *const names[] = {MTLC_BODY_FUNCTION ".destroy",
                                       MTLC_BODY_FUNCTION ".cleanup"};
@@ -548,8 +549,8 @@ static mtl_status split(coroutine *c) {
 }
 
 static mtl_status make_coroutine(coroutine *c) {
-  // Blocks are cut by moving instructions, and what LLVM knows of variables
-  // moves with them only while it is in instructions of its own.
+  // Blocks are split by moving instructions. LLVM's debug variables move with
+  // them only in the format with instructions of their own.
   LLVMSetIsNewDbgInfoFormat(c->kernel->module, false);
   collect_waits(c);
   make_keys(c);
