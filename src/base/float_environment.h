@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// float_environment.h: the thread's rounding, traps and flags, put aside while
-// kernels run under the default ones. fesetenv takes long on x86-64, for it
+// float_environment.h: saves the thread's rounding mode, traps and flags while
+// kernels run with the default ones. fesetenv is slow on x86-64 because it
 // loads all of x87's state, of which only the control word matters here.
 #ifndef MTLI_FLOAT_ENVIRONMENT_H
 #define MTLI_FLOAT_ENVIRONMENT_H

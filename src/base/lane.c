@@ -125,8 +125,8 @@ static void *thread_main(void *unused) {
   return NULL;
 }
 
-// Sees to it that a thread looks at the ready lanes; false if there is none.
-// The lock is held.
+// Wakes or starts a thread for the ready lanes; false if none can be had. The
+// lock is held.
 static bool call_thread(void) {
   if (idle_count >= ready_count) {
     pthread_cond_signal(&work);

@@ -34,8 +34,8 @@ void mtli_lane_end(mtli_lane *lane);
 // Threads    Any, holding no lock that the task takes.
 void mtli_lane_post(mtli_lane *lane, mtli_task *task);
 
-// Forgets all threads: for the child of a fork, which has none of them.
-// mtli_lane_lock and unlock go around the fork.
+// Forgets all threads, in the child of a fork, which has none of them.
+// mtli_lane_lock and unlock are called around the fork.
 void mtli_lane_lock(void);
 void mtli_lane_unlock(void);
 void mtli_lane_forget_threads(void);

@@ -34,7 +34,7 @@ int mtli_scratch_file_named(const char *folder, char out_path[PATH_MAX]) {
   return mkostemp(out_path, O_CLOEXEC);
 }
 
-// Older kernels do not know the flag that newer ones may insist on.
+// Older kernels do not know a flag that newer ones may require.
 static int memory_file(const char *name) {
   const int file = memfd_create(name, MFD_CLOEXEC | MFD_EXEC);
   return file >= 0 || errno != EINVAL ? file : memfd_create(name, MFD_CLOEXEC);

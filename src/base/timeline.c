@@ -21,7 +21,7 @@ mtli_watcher *mtli_timeline_end(mtli_timeline *timeline) {
   return rest;
 }
 
-// Takes the watchers that value satisfies off the list, keeping their order.
+// Removes the watchers whose value is reached from the list, in order.
 static mtli_watcher *take_reached(mtli_timeline *timeline, uint64_t value) {
   mtli_watcher *reached = NULL;
   mtli_watcher **reached_end = &reached;

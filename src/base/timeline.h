@@ -54,8 +54,8 @@ bool mtli_timeline_wait(mtli_timeline *timeline, uint64_t value,
 // false, having done nothing, if the value is reached already.
 bool mtli_timeline_watch(mtli_timeline *timeline, mtli_watcher *watcher);
 
-// Takes a watcher off again. False if it is not there, or no longer: then it is
-// or will be called.
+// Removes a watcher. False if it is not in the list: it has been called or will
+// be.
 bool mtli_timeline_unwatch(mtli_timeline *timeline, mtli_watcher *watcher);
 
 #endif

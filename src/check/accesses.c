@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// accesses.c: what is asked of an access that its kernel has not found clean
-// itself (fast_paths.c): its bounds, its alignment, who else accessed the
-// place, and whether it was ever set.
+// accesses.c: checks an access that the kernel has not found clean by itself
+// (fast_paths.c): bounds, alignment, races, unset bytes.
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,10 +8,10 @@
 
 // --- unset bytes -----------------------------------------------------------------
 
-// A byte that is set, that has been read before it was, and that has a value
-// which is not set itself and is known by its origin. 0 for others.
+// States of a byte: set; read before it was set; or holding an unset value of
+// known origin. 0 for any other.
 enum { IS_SET = 0xff, IS_MARKED = 1, HAS_ORIGIN = 2 };
-// The same of a private variable's, where 0 is set and 0xff is not.
+// The same state in a private variable's bytes, where 0 is set and 0xff is not.
 enum { PRIVATE_HAS_ORIGIN = 0xfe };
 
 // Returns how many were marked. unset: HAS_ORIGIN or 0, for unset bytes.
@@ -256,7 +255,7 @@ static void *access_threadgroup(mtli_check *check, void *address,
 
 // --- variables -----------------------------------------------------------------------
 
-// A private variable's bytes are 0xff for what is not set.
+// Notes a write to a private variable, whose unset bytes are 0xff.
 static void note_private(check_state *s, uint32_t number, uint8_t *shadow,
                          const char *address, uint64_t length,
                          uint64_t unset) {
@@ -313,7 +312,7 @@ static void *access_variable(mtli_check *check, void *address, uint32_t number,
 
 // --- pieces --------------------------------------------------------------------------
 
-// Of a piece too large for the dump nothing is done at all.
+// A piece too large for the dump is skipped entirely.
 static uint64_t access_range(mtli_check *check, void *address, uint32_t number,
                              uint64_t bytes, void *base, uint8_t *shadow) {
   check_state *s = (check_state *)check;

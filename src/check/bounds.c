@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// bounds.c: tells of addresses: outside of what may be accessed, or not a
-// multiple of what they must be.
+// bounds.c: reports addresses that are out of bounds or misaligned.
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,7 +10,7 @@ void *check_harmless(check_state *s) {
   return s->dump;
 }
 
-// Where an address is, against what may be accessed.
+// Reports where an address is, relative to the memory that may be accessed.
 void check_report_bounds(check_state *s, const char *kind, uint32_t number,
                           uint64_t address, uint64_t first, uint64_t bytes,
                           uint64_t length) {

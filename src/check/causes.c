@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// causes.c: knows which reads of what was never set are the other side of a
-// race. A read that may come before the write of what it reads is one mistake,
-// and one finding: the race.
+// causes.c: finds which reads of unset bytes are the other side of a race. A
+// read that may come before the write of what it reads is one mistake, and is
+// reported once, as the race.
 #include <stdlib.h>
 #include <string.h>
 
 #include "check/findings.h"
 
-// Of a site that reads: bytes that were not set.
+// The unset bytes that a site has read.
 typedef struct unset_reads {
   uint64_t bytes;      // read by it first
   uint64_t explained;  // of these, written later by threads that race with it

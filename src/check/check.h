@@ -15,13 +15,14 @@
 #include "mettle/check.h"
 #include "mettle/library.h"
 
-// What METTLE_CHECK asks for, MTLI_CHECK_ bits; 0 if it is not set. Read once.
+// Returns the checks that METTLE_CHECK requests, MTLI_CHECK_ bits; 0 if it is
+// not set. Read once.
 uint32_t mtli_check_wanted(void);
-// True if there is, or may be, something checked in this process: METTLE_CHECK
-// is set, or a pipeline has asked for it.
+// True if something in this process is or may be checked: METTLE_CHECK is set,
+// or a pipeline has requested it.
 bool mtli_check_is_on(void);
 void mtli_check_turn_on(void);
-// Reads a list of checks, "races,bounds". False if it names none that is one.
+// Parses a list of checks, "races,bounds". False for an unknown name.
 bool mtli_check_parse(const char *text, uint32_t *out_checks);
 
 // --- memory -------------------------------------------------------------------
@@ -34,13 +35,13 @@ void mtli_check_memory_add(uint64_t first, uint64_t bytes, bool is_unset,
 void mtli_check_memory_remove(uint64_t first, uint64_t bytes);
 // Something other than a kernel writes there.
 void mtli_check_memory_set(uint64_t first, uint64_t bytes);
-// The same with what is at source, whose bytes may be unset.
+// Copies the state of bytes at source, which may be unset, with them.
 void mtli_check_memory_copy(uint64_t first, uint64_t source, uint64_t bytes);
 
 // --- hosts --------------------------------------------------------------------
 
-// MTLI_CHECK_HOST is asked for, of a device whose kernels see other memory than
-// the host.
+// True if MTLI_CHECK_HOST is requested for a device whose kernels see the
+// host's memory.
 bool mtli_check_host_is_on(void);
 void mtli_check_host_turn_on(void);
 
@@ -50,7 +51,7 @@ typedef struct mtli_check_held {
   uint64_t bytes;
   bool has_pages;   // pages of its own
   bool is_written;  // by the work, else read
-  bool is_managed;  // the host sees what was written once that is synchronised
+  bool is_managed;  // the host sees writes only after a synchronise
   const char *label;
   const char *user;  // the kernel, or command
 } mtli_check_held;
@@ -64,7 +65,8 @@ void mtli_check_host_open(uint64_t contents, bool is_opened);
 void mtli_check_host_synchronize(uint64_t contents);
 // The buffer ends.
 void mtli_check_host_forget(uint64_t contents);
-// True if a fault is of memory that is held, so that the host may go on.
+// True if a fault is of memory that is closed to the host; the access may then
+// continue.
 bool mtli_check_host_fault(uint64_t address, bool is_write,
                            uint64_t instruction);
 
@@ -133,7 +135,7 @@ uint32_t mtli_check_queue_count(void);
 void mtli_check_queue_begins(void);
 void mtli_check_queue_ends(void);
 
-// A queue's work so far is complete: what it does next is ordered behind it.
+// A queue's work so far is complete: its next work is ordered after it.
 void mtli_check_queue_orders(uint64_t queue);
 // Work of a queue begins, or goes on: of the encoder with such an ordinal in the
 // command buffer. Encoders over untracked memory are ordered by fences, which a
@@ -149,8 +151,9 @@ void mtli_check_host_signal(uint64_t event, uint64_t value);
 void mtli_check_waited(uint64_t queue, uint64_t event, uint64_t value);
 void mtli_check_host_waited(uint64_t event, uint64_t value);
 void mtli_check_event_ends(uint64_t event);
-// The host commits a command buffer, behind all that it has seen to be complete;
-// returns that. A queue begins with one, for which that is passed in, or NULL.
+// The host commits a command buffer, after all work that it has seen complete;
+// returns that as a clock. The queue begins the command buffer with it, or with
+// NULL.
 void *mtli_check_commit(void);
 void mtli_check_start(uint64_t queue, const void *committed);
 // A queue's work, which was committed so, is complete; returns what that is. The
@@ -159,11 +162,11 @@ void *mtli_check_complete(uint64_t queue, void *committed);
 void mtli_check_seen(void *completed);
 void mtli_check_forget(void *clock);
 
-// What a command that is no dispatch does to memory.
+// Memory that a command other than a dispatch accesses.
 typedef struct mtli_check_piece {
   const char *name;  // for findings; static
   uint64_t queue;
-  bool is_ordered;  // behind all of the queue's work before it
+  bool is_ordered;  // after all earlier work of the queue
   uint64_t read;     // addresses; 0 for none
   uint64_t written;
   uint64_t bytes;  // of each

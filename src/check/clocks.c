@@ -15,7 +15,7 @@ enum {
   ENCODER_WORDS = ENCODERS / 64,
 };
 
-// What a queue or the host knows, for a command buffer to keep.
+// What a queue or the host is ordered after, kept by a command buffer.
 typedef struct check_clock {
   uint32_t age;  // segments of other ages are forgotten
   check_hold *holds;
@@ -24,14 +24,15 @@ typedef struct check_clock {
 
 static uint32_t age;
 
-// A queue, and which segments come before what it does next.
+// A queue, and which segments are ordered before its next work.
 typedef struct clock_of_queue {
   uint64_t queue;
   check_segment window;  // its own from here on are not ordered
   check_segment end;     // behind its last
-  // Those below come before, whatever memory it is: of its own as well.
+  // Segments below these are ordered before, in all memory and of the queue's
+  // own.
   check_segment known[CHECK_QUEUES];
-  uint32_t ordinal;  // of the encoder at hand, in its command buffer
+  uint32_t ordinal;  // number of the current encoder in its command buffer
   uint32_t encoder;  // its number
 } clock_of_queue;
 
@@ -68,8 +69,8 @@ typedef struct event_clock {
 
 static event_clock *events;  // [event_count]
 static size_t event_count, event_capacity;
-// What the host has seen to be complete, which comes before all that it
-// commits or signals from now on.
+// What the host has seen complete: ordered before all that it commits or
+// signals from now on.
 static check_segment host[CHECK_QUEUES];
 
 static clock_of_queue *clock_of(uint64_t queue) {
@@ -78,7 +79,7 @@ static clock_of_queue *clock_of(uint64_t queue) {
       return &clocks[i];
     }
   }
-  // Of too many queues the last ones count as one.
+  // With too many queues, the last ones share an entry.
   const size_t at =
       clock_count < CHECK_QUEUES ? clock_count++ : CHECK_QUEUES - 1;
   if (clocks[at].queue == 0) {
@@ -95,7 +96,7 @@ static void merge(check_segment *into, const check_segment *known) {
   }
 }
 
-// All that comes before what a queue does next.
+// Copies what is ordered before a queue's next work.
 static void copy_clock(const clock_of_queue *clock, check_segment *out) {
   memcpy(out, clock->known, sizeof clock->known);
   out[clock - clocks] = clock->end;
@@ -287,8 +288,8 @@ static event_clock *add_event(uint64_t event) {
   return &events[event_count++];
 }
 
-// Of many values the first are forgotten: who waits for one of them is taken
-// for ordered behind a later one.
+// Notes a signal. With too many values the first are forgotten, and a wait for
+// one of them counts as a wait for a later one.
 static void note_signal(uint64_t number, uint64_t value,
                         const check_segment *known) {
   event_clock *event = event_of(number);
@@ -320,8 +321,8 @@ void mtli_check_host_signal(uint64_t event, uint64_t value) {
   pthread_mutex_unlock(&check_lock);
 }
 
-// What was signalled behind the first value that is enough need not have come
-// yet, had the queues run at other speeds.
+// Later signals than the first sufficient one do not order: they need not have
+// come, had the queues run at other speeds.
 static void learn_event(check_segment *known, uint64_t number, uint64_t value) {
   const event_clock *event = event_of(number);
   for (uint32_t i = 0; event && i < event->count; ++i) {
@@ -414,7 +415,7 @@ void mtli_check_host_hold(void *committed, const mtli_check_held *held) {
   check_host_hold(&((check_clock *)committed)->holds, held);
 }
 
-// What the host has never seen stays held.
+// Memory that the host has never seen complete stays closed.
 void mtli_check_forget(void *clock) {
   if (clock) {
     check_hold_free(((check_clock *)clock)->holds);

@@ -55,7 +55,7 @@ static void drop_threadgroup(check_state *s) {
   s->threadgroup_room = 0;
 }
 
-// Cells for the memory of a threadgroup, and some behind its end.
+// Prepares cells for a threadgroup's memory, and for some bytes after it.
 static bool prepare_threadgroup(check_state *s, uint64_t bytes) {
   const uint64_t room = (bytes + 64 + 4095) & ~(uint64_t)4095;
   if (room <= s->threadgroup_room) {
@@ -78,8 +78,8 @@ static bool prepare_state(check_state *s) {
   return s->dump != NULL;
 }
 
-// Numbers begin anew when they have run out: what is in flight then is taken
-// for ordered.
+// Restarts segment numbers when they run out; work in flight then counts as
+// ordered.
 static void begin_anew(check_state *s) {
   check_memory_forget();
   drop_threadgroup(s);
@@ -115,7 +115,7 @@ mtli_check_view check_view_of(const check_state *s, const check_range *range) {
   if (!range->first) {
     return view;  // of a threadgroup
   }
-  // Inline bytes are nobody's to write.
+  // Cells of inline bytes, which nobody may write.
   static check_cell inline_cells[CHECK_MOST_INLINE / 4 + 4];
   if (!memory && range->bytes <= CHECK_MOST_INLINE && !range->is_written) {
     view.cells = view.coarse = inline_cells;
@@ -147,7 +147,7 @@ static void note_use(check_state *s, const mtli_check_site *site) {
   }
 }
 
-// Which arguments are read and written, and which in parts of words.
+// Notes which arguments are read or written, and which in parts of words.
 static void note_uses(check_state *s) {
   for (uint32_t i = 0; i < s->sites->count; ++i) {
     const mtli_check_site *site = &s->sites->sites[i];
@@ -320,7 +320,7 @@ static bool begin_dispatch(check_state *s,
   return take_ranges(s, dispatch) && check_past_add(s) && check_explore_begin(s);
 }
 
-// Its runs are ordered behind each other.
+// The runs of a dispatch are ordered one after another.
 bool mtli_check_again(mtli_check *check) {
   check_state *s = (check_state *)check;
   check_causes_end();

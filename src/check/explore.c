@@ -13,7 +13,7 @@
 
 #include "check/state.h"
 
-// Who wrote a word last.
+// The last writer of a word.
 typedef struct writer {
   check_segment segment;  // 0: nobody
   uint32_t site;

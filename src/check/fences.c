@@ -8,7 +8,7 @@
 
 #include "check/state.h"
 
-// What a location has been released with.
+// What a release at a location orders.
 typedef struct release {
   uint64_t address;
   uint32_t group;
@@ -154,7 +154,7 @@ void check_fences_atomic(check_state *s, uint64_t address, bool reads,
   }
   release_with(address, &(release){address, own->group, own->thread,
                                    own->segment, own->device_epoch});
-  // With what it knows itself.
+  // Also what the thread is ordered after itself.
   for (size_t i = 0; i < s->known_count; ++i) {
     const check_known *known = &s->known[i];
     if (known->owner == s->now.group &&

@@ -152,7 +152,7 @@ static check_entry *add(const mtl_check_finding *finding) {
   return entry;
 }
 
-// What the command buffer's error says.
+// Returns the text of the command buffer's error.
 static char *error_text(const mtl_check_finding *it) {
   char *text = NULL;
   const char *slash = strrchr(it->first.file, '/');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// findings.h: the entries of what was found, and the forms of the report.
+// findings.h: the list of findings, and the formats of the report.
 #ifndef MTLI_CHECK_FINDINGS_H
 #define MTLI_CHECK_FINDINGS_H
 
@@ -7,7 +7,7 @@
 
 #include "check/state.h"
 
-// All texts are the entry's own.
+// A finding; all its texts are its own.
 typedef struct check_entry {
   mtl_check_finding finding;
   bool is_suppressed;
@@ -53,7 +53,8 @@ void check_write_sarif(FILE *file);
 // Writes text as a string of JSON, in quotes.
 void check_write_string(FILE *file, const char *text);
 
-// What METTLE_CHECK_REPORT and METTLE_CHECK_EXIT say; NULL, -1 without them.
+// Return what METTLE_CHECK_REPORT and METTLE_CHECK_EXIT say; NULL and -1 if
+// unset.
 const char *check_report_path(void);
 
 #endif

@@ -14,7 +14,7 @@
 
 #include "check/findings.h"
 
-// The pages of a buffer, and the work that is not seen to be complete.
+// The pages of a buffer, and the work on it that is not seen complete.
 typedef struct host_range {
   uint64_t first;
   uint64_t bytes;     // whole pages
@@ -22,11 +22,11 @@ typedef struct host_range {
   uint32_t reads;     // of it by such work
   uint32_t writes;
   uint32_t opened;   // Mettle's own accesses
-  bool is_pardoned;  // the host has been told
+  bool is_pardoned;  // the host has been reported
   bool is_behind;  // a managed buffer is not synchronised since it was written
-  bool is_stale;   // and the host has seen that that is complete
+  bool is_stale;   // and the host has seen that it is complete
   char label[64];
-  char user[64];  // the kernel, or command, that is told
+  char user[64];  // the reported kernel or command
 } host_range;
 
 struct check_hold {
@@ -179,7 +179,7 @@ void mtli_check_host_forget(uint64_t contents) {
 
 // --- faults ------------------------------------------------------------------
 
-// Where the host's code is: its function if that has a name, and its place in
+// Describes the host's code: its function if it has a name, and its offset in
 // the program or library, for addr2line.
 static void describe(uint64_t instruction, char *out, size_t capacity) {
   Dl_info info;

@@ -12,7 +12,7 @@ static check_memory *memories;  // [memory_count] by rising address
 static size_t memory_count, memory_capacity;
 static size_t untracked_count;
 
-// How many begin at or below address.
+// Returns how many begin at or below an address.
 static size_t count_below(uint64_t address) {
   size_t low = 0, high = memory_count;
   while (low < high) {

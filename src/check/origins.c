@@ -7,7 +7,7 @@
 #include "check/state.h"
 
 typedef struct word {
-  uint64_t number;  // address / 4; 0 is none
+  uint64_t number;  // address / 4; 0: free
   uint32_t origin;
 } word;
 
@@ -56,7 +56,7 @@ void check_origins_put(const void *address, uint64_t length, uint32_t origin) {
   for (uint64_t number = first / 4; number <= (first + length - 1) / 4;
        ++number) {
     if (!make_room()) {
-      return;  // the place where it was read last is told
+      return;  // the last read is already reported
     }
     word *place = place_of(number);
     word_count += place->number == 0;

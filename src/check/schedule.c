@@ -44,7 +44,7 @@ static void begin(check_state *s, const mtli_cpu_launch *launch, void *scratch,
                    launch->threadgroup_bytes);
 }
 
-// In order a row at once, otherwise a thread.
+// Runs a row of threads at once in the plain order, otherwise thread by thread.
 void check_run_threads(mtli_check *check, const mtli_cpu_launch *launch,
                        void *scratch, const mtli_cpu_group *group,
                        mtli_check_row_fn *row) {
@@ -182,7 +182,7 @@ static int compare_keys(const waiting *w, uint32_t a, uint32_t b) {
   return 0;
 }
 
-// Where values come from, of a function that the threads in mask carry out.
+// Finds which threads the values of a simdgroup function come from.
 static void exchange(check_state *s, const waiting *w, uint32_t first,
                      uint32_t mask) {
   uint32_t old[SIMD_WIDTH] = {0};

@@ -14,8 +14,8 @@
 enum {
   MOST_STAMP = 0x60000000,
   ANY = 0x7fffffff,  // of a stamp: without the bit for several threads
-  // Between the stamps of two threadgroups: those of the last one's threads
-  // behind its last barrier, and of a barrier that it was stopped at.
+  // Difference between the stamps of two threadgroups: room for the last one's
+  // threads after its last barrier, and for a barrier that it was stopped at.
   GROUP_STAMPS = 3 * CHECK_MOST_THREADS,
 };
 #define MOST_THREADS (UINT64_C(1) << 29)
@@ -35,7 +35,7 @@ void mtli_check_queue_ends(void) {
   atomic_fetch_sub(&queues, 1);
 }
 
-// What was in memory that the dispatch reads and writes.
+// A copy of the memory that the dispatch reads and writes, as it was before.
 static struct {
   char *bytes;  // [capacity]
   size_t capacity;
@@ -48,7 +48,7 @@ static bool is_used(const check_range *range) {
   return range->is_read || range->is_written;
 }
 
-// Other parameters lead to the same memory.
+// True if another parameter leads to the same memory.
 static bool is_shared(const check_state *s, const check_range *range) {
   for (size_t i = 0; i < s->range_count; ++i) {
     const check_range *other = &s->ranges[i];
@@ -213,7 +213,7 @@ static bool keep(const check_state *s) {
   return kept.used == bytes;
 }
 
-// What is only written will be again.
+// Restores memory; what the dispatch only writes will be written again.
 static void undo(const check_state *s) {
   size_t at = 0;
   for (size_t i = 0; i < s->range_count; ++i) {
@@ -234,7 +234,7 @@ void mtli_check_screen_missed(const char *kernel) {
 
 // --- a dispatch -----------------------------------------------------------------------
 
-// True if the code looks at stamps of threadgroups, or counts who has arrived.
+// True if the code uses stamps of threadgroups, or counts arrivals.
 static bool has_groups(const check_state *s) {
   if (!(s->checks &
         (MTLI_CHECK_RACES | MTLI_CHECK_INIT | MTLI_CHECK_SYNC))) {
@@ -271,7 +271,7 @@ bool mtli_check_screen_begin(mtli_check *check, uint32_t group_threads,
   }
   if (check->stamp == 0 || check->stamp > MOST_STAMP) {
     check_memory_forget_stamps();
-    check->stamp = 2;  // 1 is of what was set before
+    check->stamp = 2;  // 1 is the stamp of bytes that were set before
   }
   for (size_t i = 0; i < s->range_count; ++i) {
     if (!prepare_range(s, i)) {
@@ -296,7 +296,8 @@ void mtli_check_screen_end(mtli_check *check, bool is_clean) {
     undo(s);
   }
   check->stamp += s->screened_threads;
-  // Views are made for checked code, and group's stamps for the next one.
+  // Views are written for checked code, and the group's stamps for the next
+  // one.
   for (size_t i = 0; !is_clean && i < s->range_count; ++i) {
     s->views[i] = check_view_of(s, &s->ranges[i]);
   }

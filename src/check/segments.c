@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// segments.c: what is known of each segment, and whether one comes before the
-// one that runs.
+// segments.c: facts about segments, and whether one is ordered before the
+// running one.
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +83,7 @@ static void begin_run(const check_state *s, check_segment first,
   is_open = true;
 }
 
-// True if the last run goes on with a thread.
+// True if a thread continues the last run of segments.
 static bool goes_on(const check_state *s, uint32_t thread) {
   if (!is_open) {
     return false;
@@ -138,8 +138,8 @@ void check_part(check_state *s) {
   check_set_floors(s);
 }
 
-// Where simdgroup barriers, fences or barriers for device memory have passed,
-// order is no matter of one number.
+// Where simdgroup barriers, fences or device-memory barriers have been passed,
+// a single number cannot describe the order.
 void check_set_floors(check_state *s) {
   s->check.device_floor = s->safe;
   const bool is_plain = !s->simd_epoch && !s->known_count;
@@ -150,7 +150,7 @@ void check_set_floors(check_state *s) {
       is_plain ? s->check.threadgroup_floor : UINT32_MAX;
 }
 
-// What fences and atomics have told the thread that runs.
+// True if fences and atomics have ordered a segment before the running thread.
 static bool is_known(const check_state *s, check_segment before,
                      const check_moment *then) {
   for (size_t i = 0; i < s->known_count; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// settings.c: what the environment asks of the checker, and the end of the
-// process, where the report is written.
+// settings.c: the checker's settings from the environment, and the report at
+// the process's end.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -17,7 +17,7 @@ static atomic_bool is_asked;  // by a pipeline
 static uint32_t schedule_kind;
 static uint64_t schedule_seed;
 static bool schedule_is_stale;
-static uint32_t schedule_runs;  // of explore:N; 0: it is none
+static uint32_t schedule_runs;  // of explore:N; 0: not exploring
 static char schedule_text[64] = "forward";
 static pid_t process;  // that asked for it
 static int exit_status = -1;  // the report's own
@@ -62,7 +62,7 @@ bool mtli_check_parse(const char *text, uint32_t *out_checks) {
     checks |= bits;
     text += length + (text[length] == ',');
   }
-  // How they are reported alone is no check.
+  // "stop" alone is no check.
   *out_checks = checks & 255 ? checks : checks | MTL_CHECK_DEFAULT;
   return true;
 }
@@ -162,8 +162,8 @@ bool check_schedule_is_stale(void) {
   return schedule_is_stale || schedule_runs > 3;
 }
 
-// Of those explored the first two are forward and reverse, and others random:
-// each second one stale.
+// Of explored schedules the first two are forward and reverse, the others
+// random; every second one is stale.
 uint32_t check_schedule(uint32_t run, uint64_t *out_seed, bool *out_is_stale) {
   pthread_once(&once, read_settings);
   *out_seed = schedule_seed;
@@ -210,8 +210,8 @@ const char *check_report_path(void) {
   return path && *path ? path : NULL;
 }
 
-// Behind all that the program has registered for its end. A process forked off
-// has found nothing of its own yet.
+// Runs after all that the program has registered for its end. A forked process
+// has no findings of its own yet.
 __attribute__((destructor)) static void finish_process(void) {
   static bool is_done;
   if (!wanted || is_done || getpid() != process) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// values.c: tells of values: that were never set, come from a thread that takes
-// no part, are not finite, or are divided by zero.
+// values.c: reports values that were never set, come from an inactive thread,
+// are not finite, or are divided by zero.
 #include "check/findings.h"
 
 static const char *kind_of_origin(const mtli_check_site *origin) {
@@ -17,8 +17,8 @@ static const char *kind_of_origin(const mtli_check_site *origin) {
   }
 }
 
-// A store to device memory passes a value on; where only kernels read it that
-// is no use of it yet.
+// A store to device memory only passes an unset value on; where only kernels
+// read that memory, it is no use yet.
 static bool is_passed_on(const check_state *s, const mtli_check_site *site) {
   if (site->access != MTLI_CHECK_WRITE &&
       site->access != MTLI_CHECK_ATOMIC_WRITE) {

@@ -22,7 +22,7 @@ enum {
   MTLI_CHECK_STOP = 512,
 };
 
-// What happens at a site.
+// The kind of access or use at a site.
 typedef enum mtli_check_access {
   MTLI_CHECK_READ,
   MTLI_CHECK_WRITE,
@@ -41,7 +41,7 @@ typedef enum mtli_check_access {
   MTLI_CHECK_OPERATION,  // of arithmetic
 } mtli_check_access;
 
-// Where it happens.
+// The kind of memory that a site accesses.
 typedef enum mtli_check_space {
   MTLI_CHECK_NOWHERE,
   MTLI_CHECK_DEVICE,
@@ -54,11 +54,12 @@ typedef enum mtli_check_space {
 
 enum { MTLI_CHECK_NO_SLOT = 0xffff };
 
-// In the place of an origin (mtli_check_use_fn): no value that is not set.
+// Values in place of an origin (mtli_check_use_fn), for findings other than
+// unset values.
 enum {
   MTLI_CHECK_DIVISION = 0x7ffffff0,  // by zero
   MTLI_CHECK_SHIFT = 0x7ffffff1,     // by the width or more
-  MTLI_CHECK_BORN = 0x7ffffff2,      // not finite, made of what is
+  MTLI_CHECK_BORN = 0x7ffffff2,      // not finite, computed from finite values
   MTLI_CHECK_KEPT = 0x7ffffff3,      // not finite, and stored
   MTLI_CHECK_OVERFLOW = 0x7ffffff4,  // the least integer by -1
 };
@@ -98,7 +99,7 @@ typedef void *mtli_check_access_fn(mtli_check *check, void *address,
 typedef void *mtli_check_variable_fn(mtli_check *check, void *address,
                                      uint32_t site, uint64_t unset, void *base,
                                      uint8_t *shadow);
-// How many bytes of a piece may be accessed: all or none.
+// Returns how many bytes of a piece may be accessed: all or none.
 typedef uint64_t mtli_check_range_fn(mtli_check *check, void *address,
                                      uint32_t site, uint64_t bytes, void *base,
                                      uint8_t *shadow);
@@ -108,10 +109,10 @@ typedef void mtli_check_use_fn(mtli_check *check, uint32_t site,
 // An access outside a member of a structure, though inside the structure.
 typedef void mtli_check_member_fn(mtli_check *check, uint32_t site,
                                   void *address, void *base);
-// In front of a wait; origin as above, of the value given, or 0.
+// Before a wait. origin: as above, of the value passed; or 0.
 typedef void mtli_check_arrive_fn(mtli_check *check, uint32_t site,
                                   uint32_t flags, uint32_t origin);
-// Behind it: the origin of the value that has come, or 0.
+// After a wait: returns the origin of the value received, or 0.
 typedef uint32_t mtli_check_pass_fn(mtli_check *check, uint32_t site);
 
 // An access of a part of a word: MTLI_CHECK_PART_ flags, its first byte in the
@@ -157,7 +158,7 @@ enum {
 #define MTLI_CHECK_PACKED UINT32_C(0xe0000000)
 #define MTLI_CHECK_SPLIT UINT32_C(0xffffffff)
 
-// What a parameter's buffer has, for the fast paths (fast_paths.c).
+// A parameter's buffer, for the fast paths (fast_paths.c).
 typedef struct mtli_check_view {
   uint64_t first;  // offset 0: its address
   // Offset 8: how many may be accessed; 0: the functions below must be asked.
@@ -197,7 +198,7 @@ struct mtli_check {
                       const mtli_cpu_group *group, mtli_check_start_fn *start,
                       mtli_check_execute_fn *execute, uint64_t key_words,
                       uint64_t frame_bytes);  // offset 80
-  // Behind a write to another address than was asked for.
+  // Called after a write to another address than the requested one.
   mtli_check_settle_fn *settle;  // offset 88
   uint32_t segment;              // offset 96: that runs
   uint32_t thread;               // offset 100: thread_index_in_threadgroup

@@ -19,10 +19,10 @@
 #include "code/group_class.h"
 #include "mettle/library.h"
 
-// What a parameter of a kernel is fed with. Buffers, threadgroup memory,
+// The source of a kernel parameter's value. Buffers, threadgroup memory,
 // textures and samplers come from the client (mtl_argument_kind); the rest are
 // the built-in inputs of the MSL specification, section "attributes for kernel
-// function input arguments".
+// functions".
 typedef enum mtli_builtin {
   MTLI_BUILTIN_NONE = 0,
   MTLI_THREAD_POSITION_IN_GRID,
@@ -48,7 +48,7 @@ typedef enum mtli_builtin {
   MTLI_BUILTIN_COUNT,
 } mtli_builtin;
 
-// Its own inverse.
+// The macro is its own inverse.
 #define MTLI_ENABLED_IF_DEFINED(position) (-2 - (position))
 
 // One parameter of a kernel, in source order.
@@ -112,8 +112,8 @@ typedef enum mtli_tier {
   MTLI_TIER_0 = 0,  // one thread at a time, unoptimised
   MTLI_TIER_1 = 1,  // optimised
   MTLI_TIER_CHECKED = 2,  // one thread at a time, every access checked
-  // Optimised code that stops where a checked one might find something: what it
-  // does not stop in has no findings.
+  // Optimised code that stops where a checked one might report; if it does not
+  // stop, there are no findings.
   MTLI_TIER_SCREENED = 3,
 } mtli_tier;
 

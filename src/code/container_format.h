@@ -34,8 +34,8 @@ typedef enum container_section {
   SECTION_INFO,  // one record
   SECTION_KERNELS,
   SECTION_PARAMETERS,  // of all kernels, one after the other
-  // Of all parameters, one after the other: a struct's members, then for each
-  // of them in turn its own.
+  // Members of all parameters: a struct's members, then for each of them in
+  // turn its own.
   SECTION_MEMBERS,
   SECTION_CONSTANTS,
   SECTION_BLOBS,

@@ -111,8 +111,8 @@ mtl_status mtli_reader_members(mtli_container_reader *reader) {
   return MTL_OK;
 }
 
-// Takes the next members as those of something of size_bytes, and after them
-// theirs. No member lies outside of what it is a member of.
+// Takes the next members, as those of a struct of size_bytes, and after them
+// the members' own. No member lies outside its struct.
 static mtl_status take_members(mtli_container_reader *reader, uint32_t count,
                                uint32_t size_bytes, int depth,
                                const mtl_member **out_members) {

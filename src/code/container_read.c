@@ -94,8 +94,8 @@ static mtl_status check_checksum(const mtli_container_reader *reader) {
   return MTL_OK;
 }
 
-// Sections must lie one behind the other without gaps but for alignment, so
-// that none can overlap.
+// Sections must follow one another without gaps but for alignment, so that none
+// can overlap.
 static mtl_status read_section_table(mtli_container_reader *reader) {
   const uint64_t limit = reader->size_bytes - CONTAINER_CHECKSUM_BYTES;
   uint64_t end = CONTAINER_TABLE_OFFSET +
@@ -128,7 +128,7 @@ static mtl_status read_section_table(mtli_container_reader *reader) {
 
 // --- records
 
-// All texts at once: one copy, and the records point into it.
+// Copies all texts at once; the records point into the copy.
 static mtl_status read_texts(mtli_container_reader *reader) {
   const mtli_section_view *section = &reader->sections[SECTION_TEXTS];
   reader->texts = mtli_arena_copy_text(

@@ -203,8 +203,8 @@ static void join_sections(const container_writer *writer, mtli_bytes *out) {
   }
 }
 
-// What is written must be readable: a mistake of the compiler shows here and
-// not in another process.
+// Reads the container back: a mistake of the compiler shows here and not in
+// another process.
 static mtl_status check_readable(const mtli_bytes *bytes) {
   mtli_arena arena = {0};
   mtli_code *code = NULL;

@@ -34,10 +34,10 @@ typedef struct mtli_cpu_launch {
   // [parameter_count] how many bytes there are at a buffer parameter's address;
   // NULL if that is not known.
   const uint64_t *argument_bytes;  // offset 56
-  // Not 0 if the caller will call mtli_cpu_code.finish: what a worker's share
-  // keeps, it may leave to the next with the same scratch.
+  // Not 0 if the caller will call mtli_cpu_code.finish: deferred additions may
+  // then be left in the scratch.
   uint32_t will_finish;  // offset 64
-  // Of checked code: check_abi.h's; NULL for other code.
+  // of checked code: the state of check_abi.h; NULL for other code
   struct mtli_check *check;  // offset 72
 } mtli_cpu_launch;
 
@@ -75,7 +75,7 @@ enum { MTLI_CPU_TRAP_TEXT_OFFSET = 24 };
 // MTLI_CPU_SCRATCH_MARGIN_BYTES that are the worker's as well: the code may read
 // them, and write them as they are.
 
-// One threadgroup.
+// A threadgroup to run.
 typedef struct mtli_cpu_group {
   uint32_t position[3];  // offset 0: threadgroup_position_in_grid
   uint32_t size[3];      // offset 12: threads_per_threadgroup, of this one
@@ -94,8 +94,8 @@ typedef void mtli_cpu_run_group(const mtli_cpu_launch *launch, void *scratch,
 typedef void mtli_cpu_begin(const mtli_cpu_launch *launch, void *scratch,
                             void *kept);
 
-// Does what shares with this scratch have left to do, also after one that did
-// not come to its end. May be called for nothing.
+// Does the additions that code with this scratch has deferred, also code that
+// faulted. Harmless if there are none.
 typedef void mtli_cpu_finish(void *scratch);
 
 typedef struct mtli_cpu_code {

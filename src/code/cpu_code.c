@@ -15,8 +15,8 @@ uint64_t mtli_cpu_code_bytes(const mtli_cpu_code *code,
          threads_per_threadgroup * code->thread_bytes;
 }
 
-// Sets a dimension of the group: where it begins, and how much of it lies in
-// the grid. Groups at the far edge are smaller.
+// Sets a dimension of a threadgroup: where it begins, and how much of it is
+// inside the grid. Threadgroups at the far edge are smaller.
 static void place(const mtli_cpu_launch *launch, mtli_cpu_group *group, int i,
                   uint32_t position) {
   const uint32_t full = launch->group_threads[i];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cpu_facts.h: what the compiler tells the cpu driver of a kernel's machine code,
-// beside mtli_cpu_code. It travels as one record, in a word of the container;
-// what lies between does not read it. A new flag is a line here, a place in the
-// compiler that sets it and one in the driver that asks.
+// cpu_facts.h: facts about a kernel's machine code that the compiler passes to
+// the cpu driver, besides mtli_cpu_code. They travel as one word of the
+// container, which nothing in between reads. A new flag is a line here, the
+// pass that sets it and the driver that reads it.
 #ifndef MTLI_CPU_FACTS_H
 #define MTLI_CPU_FACTS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// group_class.h: which threadgroups the same machine code serves best. A
-// simdgroup is 32 threads in the order x, y, z; what it reads lies side by side
-// as far as its rows go.
+// group_class.h: classes of threadgroups, for each of which one machine code is
+// best. A simdgroup is 32 threads in the order x, y, z, so its accesses are
+// contiguous along the threadgroup's rows.
 #ifndef MTLI_GROUP_CLASS_H
 #define MTLI_GROUP_CLASS_H
 

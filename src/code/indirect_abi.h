@@ -20,7 +20,7 @@ typedef struct mtli_indirect_head {
   uint64_t inherits;  // MTLI_INDIRECT_INHERITS_*, or-ed
 } mtli_indirect_head;
 
-// What a command is: 0 for nothing.
+// The kind of a command; 0 for none.
 enum { MTLI_INDIRECT_SLOT_THREADGROUPS = 1, MTLI_INDIRECT_SLOT_THREADS = 2 };
 
 // Behind it lie the addresses of what the command binds, [max_buffers] of 64

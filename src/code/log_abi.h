@@ -14,7 +14,7 @@
 typedef struct mtli_log_header {
   uint32_t used_bytes;      // offset 0: taken, wanted ones included
   uint32_t dropped;         // offset 4: messages that found no room
-  uint32_t capacity_bytes;  // offset 8: behind the header, a multiple of 8
+  uint32_t capacity_bytes;  // bytes after the header, a multiple of 8
   uint32_t level;           // offset 12: least mtl_log_level to be kept
 } mtli_log_header;
 
@@ -33,9 +33,9 @@ typedef enum mtli_log_kind {
   MTLI_LOG_FLOAT,       // 4 bytes
   MTLI_LOG_STRING,      // 8 bytes: an address of constant memory
   MTLI_LOG_POINTER,     // 8 bytes
-  // All arguments in one, as a call of C packs them: each at a multiple of its
-  // size, integers of at least 4 bytes, floats of 4. The format says what they
-  // are; reserved is the bytes.
+  // All arguments packed into one, as C passes them: each at a multiple of its
+  // size, integers at least 4 bytes, floats 4. The format tells their types;
+  // reserved is their size in bytes.
   MTLI_LOG_PACKED,
 } mtli_log_kind;
 
@@ -44,7 +44,7 @@ typedef struct mtli_log_argument {
   uint8_t kind;
   uint8_t element_bytes;
   uint16_t elements;  // 1 to 4
-  uint32_t reserved;  // bytes of what is packed, 0 for other kinds
+  uint32_t reserved;  // size of packed arguments, 0 for other kinds
 } mtli_log_argument;
 
 #endif

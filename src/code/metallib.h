@@ -15,7 +15,7 @@
 #include "base/memory/arena.h"
 #include "mettle/status.h"
 
-// What a function is, as its TYPE tag has it.
+// A function's stage, as in its TYPE tag.
 typedef enum mtli_metallib_stage {
   MTLI_METALLIB_VERTEX = 0,
   MTLI_METALLIB_FRAGMENT = 1,
@@ -41,10 +41,9 @@ typedef struct mtli_metallib {
   bool has_source;  // the sources are in it, too
 } mtli_metallib;
 
-// Where the bytes of a library come from.
+// Reads a range of a library's bytes.
 //
-// Copies size bytes that begin at offset to out. The range is within
-// size_bytes.
+// Copies size bytes from offset on to out. The range is within size_bytes.
 typedef mtl_status mtli_metallib_read_fn(void *context, uint64_t offset,
                                          void *out, size_t size);
 typedef struct mtli_metallib_source {
@@ -57,7 +56,7 @@ typedef struct mtli_metallib_source {
 mtli_metallib_source mtli_metallib_in_memory(const void *bytes,
                                              size_t size_bytes);
 
-// How many bytes mtli_metallib_is needs to tell.
+// bytes that mtli_metallib_is needs
 enum { MTLI_METALLIB_MAGIC_BYTES = 8 };
 // True if what begins with these bytes is a compiled library of Metal's, or a
 // universal file, which has such libraries inside.

@@ -27,8 +27,8 @@ enum {
   FUNCTION_BYTES = 8,   // of a function at the least: u32, ENDT
   PLATFORM_MACOS = 0x8001,
   SYSTEM_MACOS = 0x81,
-  SYSTEM_NONE = 0,      // of files before systems were told apart
-  OLDEST_VERSION = 2,   // and newest that is known: 2.9
+  SYSTEM_NONE = 0,      // in files from before systems were told apart
+  OLDEST_VERSION = 2,   // 2.9 is the newest that is known
 };
 
 // --- bytes -------------------------------------------------------------------
@@ -193,7 +193,7 @@ typedef struct tag {
 
 typedef enum tag_result { TAG_FOUND, TAG_END, TAG_DAMAGED } tag_result;
 
-// Takes the next tag of *at up to end.
+// Takes the next tag of *at, before end.
 static tag_result next_tag(const unsigned char **at, const unsigned char *end,
                            tag *out) {
   const size_t left = (size_t)(end - *at);
@@ -267,7 +267,7 @@ static mtl_status take_tag(const list_reader *r, size_t number, const tag *t,
   return MTL_OK;
 }
 
-// Reads the function whose record lies from *at on and moves *at behind it.
+// Reads the function whose record is at *at, and moves *at past it.
 static mtl_status read_function(const list_reader *r, size_t number,
                                 const unsigned char **at,
                                 const unsigned char *end,
@@ -301,7 +301,7 @@ static mtl_status read_function(const list_reader *r, size_t number,
   return MTL_OK;
 }
 
-// Of the tags of the whole file one is of interest: the sources.
+// Finds the sources: the only tag of the whole file that is used.
 static bool find_sources(const unsigned char *at, const unsigned char *end) {
   tag t;
   while (next_tag(&at, end, &t) == TAG_FOUND) {

@@ -28,8 +28,8 @@ typedef struct mtli_ptx_launch {
                               // launched in parts
   uint64_t log;               // offset 32: mtli_log_header's address, or 0
   uint64_t fault;             // offset 40: mtli_ptx_fault's address
-  uint64_t ranges;            // offset 48: mtli_ptx_ranges' address, of a kernel
-                              // that is made for debugging
+  uint64_t ranges;            // address of mtli_ptx_ranges, for a kernel made
+                              // for debugging
 } mtli_ptx_launch;
 // Then [parameter_count] 64 bits each: the address that a buffer parameter
 // points to; of a threadgroup parameter its memory's offset in bytes; 0 for
@@ -62,14 +62,14 @@ enum {
 };
 enum { MTLI_PTX_REFUSED = 4 };  // the reason
 
-// What a kernel that stops itself leaves: the first thread that does so writes
-// the record, and ends, as do all that come to such a place later.
+// The record of a kernel that stops itself: the first thread that does so
+// writes it and ends; threads that stop later only end.
 typedef struct mtli_ptx_fault {
   uint32_t reason;     // offset 0: 0, or the reason of mettle.trap plus 1,
                        // or MTLI_PTX_REFUSED
   uint32_t is_whole;   // offset 4: not 0 once the rest is written
   uint64_t text;       // offset 8: the text's device address, or 0
-  uint64_t place;      // offset 16: that of "FILE:LINE", or 0
+  uint64_t place;      // address of the text "FILE:LINE", or 0
   uint32_t group[3];   // offset 24: threadgroup_position_in_grid
   uint32_t thread[3];  // offset 36: thread_position_in_threadgroup
   uint64_t address;    // offset 48: of MTLI_PTX_REFUSED, or the offset in

@@ -22,7 +22,7 @@ typedef enum mtli_texel_kind {
   MTLI_TEXEL_HALVES4,   // four halves
 } mtli_texel_kind;
 
-// What the bits of a component mean.
+// How the bits of a component are interpreted.
 typedef enum mtli_texel_class {
   MTLI_CLASS_UNORM = 0,
   MTLI_CLASS_SNORM,

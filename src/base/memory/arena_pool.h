@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// arena_pool.h: blocks that arenas have done with and others go on with: memory
-// that is warm, and that malloc has not given back to the system, to be had
-// again page by page.
+// arena_pool.h: blocks that arenas have freed, for other arenas: the memory is
+// warm, and malloc has not given its pages back to the system.
 #ifndef MTLI_ARENA_POOL_H
 #define MTLI_ARENA_POOL_H
 

@@ -13,7 +13,8 @@
 #include "base/machine.h"
 
 enum {
-  // From here on transparent huge pages are asked for, and begin with one.
+  // from this size on, memory is aligned for transparent huge pages, and asks
+  // for them
   HUGE_BYTES = 4 * 1024 * 1024,
   HUGE_PAGE_BYTES = 2 * 1024 * 1024,
   GUARD_BYTES = 64 * 1024,
@@ -123,7 +124,7 @@ static bool create_apart(size_t whole_bytes, bool is_small,
   return is_there;
 }
 
-// With nothing around it that cannot be accessed.
+// Creates pages without inaccessible memory around them.
 static bool create_plain(size_t whole_bytes, bool is_small,
                          mtli_pages *out_pages) {
   if (is_small && open_slot(MTLI_SLOTS_ASIDE, whole_bytes, out_pages)) {
@@ -139,8 +140,7 @@ static size_t round_up(size_t length_bytes, size_t unit_bytes) {
   return (length_bytes + unit_bytes - 1) / unit_bytes * unit_bytes;
 }
 
-// Has the memory end where the last page does, not begin where the first one
-// does.
+// Moves the memory so that it ends at the last page's end.
 static void move_to_end(size_t length_bytes, size_t whole_bytes,
                         size_t alignment_bytes, mtli_pages *pages) {
   pages->bytes += whole_bytes - round_up(length_bytes, alignment_bytes);
@@ -177,7 +177,7 @@ mtl_status mtli_pages_create(size_t length_bytes, size_t end_alignment_bytes,
                      strerror(errno));
   }
   if (whole_bytes >= HUGE_BYTES) {
-    // A wish; failure is no matter.
+    // Advice: failure does not matter.
     madvise(out_pages->bytes, whole_bytes, MADV_HUGEPAGE);
   }
   if (end_alignment_bytes) {
@@ -214,7 +214,7 @@ void mtli_pages_prefault(void *bytes, size_t length_bytes) {
       madvise(first, whole_bytes, POPULATE_WRITE) == 0) {
     return;
   }
-  // An older kernel, or memory that cannot be written: what is there is read.
+  // An older kernel, or memory that cannot be written: reading it is enough.
   for (size_t i = 0; i < whole_bytes; i += page_bytes) {
     (void)*(volatile char *)(first + i);
   }

@@ -42,11 +42,11 @@ mtl_status mtli_pages_create(size_t length_bytes, size_t end_alignment_bytes,
 mtl_status mtli_pages_create_wide(size_t length_bytes,
                                   size_t end_alignment_bytes,
                                   mtli_pages *out_pages);
-// Loses what is in [bytes, bytes + length_bytes), and whatever shares pages
-// with it, and gives its memory back; zeros come in its place.
+// Discards [bytes, bytes + length_bytes) and all that shares pages with it, and
+// gives the memory back; it reads as zeros afterwards.
 void mtli_pages_discard(void *bytes, size_t length_bytes);
-// Has the system find the memory now, which otherwise comes page by page when
-// it is touched. Does nothing that would take most of what is free.
+// Has the system provide the memory now, instead of page by page at first
+// access. Does nothing if that would take most of the free memory.
 void mtli_pages_prefault(void *bytes, size_t length_bytes);
 
 // Accepts what has no memory.

@@ -29,7 +29,7 @@ struct mtli_slots {
   _Atomic uint64_t taken[WORDS];
 };
 
-// Only ever grows, at the front.
+// A list that grows only at its front.
 static _Atomic(mtli_slots *) lists[MTLI_SLOTS_KINDS];
 
 static size_t stride_bytes(void) {
@@ -41,8 +41,8 @@ size_t mtli_slots_most_bytes(void) {
   return stride_bytes() / 4;
 }
 
-// Where a slot's piece begins: not all at addresses that are alike in their
-// lower bits, for which translations have few places in the processor.
+// Returns where a slot's piece begins. Addresses vary in their lower bits,
+// since the processor's translation caches have few places for equal ones.
 static char *place_of(const mtli_slots *slots, size_t slot) {
   enum { COLOURS = 8 };
   const size_t step = stride_bytes() / 2 / COLOURS;
@@ -129,7 +129,7 @@ static bool open_slot(const mtli_slots *slots, char *bytes, size_t size_bytes) {
 static bool close_slot(const mtli_slots *slots, char *bytes,
                        size_t size_bytes) {
   if (slots->kind == MTLI_SLOTS_ASIDE) {
-    // What was written beside it goes, too.
+    // Memory written beside the piece is dropped as well.
     const size_t slot = (size_t)(bytes - slots->first) / stride_bytes();
     return madvise(slots->first + slot * stride_bytes(), stride_bytes(),
                    MADV_DONTNEED) == 0;
@@ -149,7 +149,7 @@ char *mtli_slots_open(mtli_slots_kind kind, size_t size_bytes,
   while (slots && (slot = take(slots)) < 0) {
     slots = slots->next;
   }
-  while (slot < 0) {  // others may take all of the new ones first
+  while (slot < 0) {  // other threads may take all new slots first
     slots = add_slots(kind);
     if (!slots) {
       return NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// slots.h: places for small pieces of memory, far from each other in address
-// space that is reserved for many at a time: one costs a system call to open
-// and one to close, as a mapping of its own would.
+// slots.h: address space reserved for many small pieces of memory, far from
+// each other. A piece costs one system call to open and one to close, as a
+// mapping of its own would, but uses up none of the process's mappings.
 #ifndef MTLI_SLOTS_H
 #define MTLI_SLOTS_H
 
@@ -12,9 +12,7 @@ typedef struct mtli_slots mtli_slots;
 
 typedef enum mtli_slots_kind {
   MTLI_SLOTS_APART = 0,  // between them no memory may be accessed
-  MTLI_SLOTS_ASIDE,      // between them lies memory that nobody uses: all are
-                         // one mapping, of which a process may have a limited
-                         // number
+  MTLI_SLOTS_ASIDE,      // unused memory between them
   MTLI_SLOTS_KINDS,
 } mtli_slots_kind;
 

@@ -21,7 +21,8 @@ _Atomic bool mtli_trace_state;
 
 enum {
   BLOCK_BYTES = 1 << 16,
-  MOST_BLOCKS = 256,  // that wait to be written: threads wait behind them
+  MOST_BLOCKS = 256,  // full blocks that wait to be written; beyond it,
+                      // recording threads wait
   BUFFER_BYTES = 1 << 18,
   FIRST_ROW = 1 << 30,  // above every thread's number
 };
@@ -32,9 +33,9 @@ typedef struct block {
   _Alignas(8) unsigned char bytes[BLOCK_BYTES - 2 * sizeof(void *)];
 } block;
 
-// What a thread has recorded and the writer has not got. Its thread alone
-// touches it while a timeline is being written, with is_busy set; who has ended
-// the timeline waits for that, and takes the block.
+// What a thread has recorded and the writer has not taken. While a timeline is
+// written, only the thread touches it, with is_busy set. The thread that ends
+// the timeline waits for is_busy, and takes the block.
 typedef struct thread_log {
   _Atomic bool is_busy;
   block *block;       // NULL if there is nothing
@@ -76,7 +77,8 @@ static _Atomic uint64_t flow_count;
 // --- The writer
 // ----------------------------------------------------------------
 
-// Not stdio's buffers: a child of fork would write them once more when it ends.
+// Written without stdio: a child of fork would write its buffer a second time
+// at exit.
 static void flush(void) {
   size_t done = 0;
   while (done < trace.length && !trace.error) {
@@ -115,7 +117,7 @@ static void write_block(const block *from) {
   }
 }
 
-// Takes the blocks that wait, one by one. trace.lock is held, not meanwhile.
+// Writes the full blocks. trace.lock is held, but released while writing.
 static void write_blocks(void) {
   while (trace.first) {
     block *full = trace.first;
@@ -263,7 +265,7 @@ static void *room_in(thread_log *log, size_t bytes) {
   return room;
 }
 
-// What an event has behind it.
+// The data that follows an event.
 typedef struct payload {
   const char *name;
   const mtli_trace_arguments *arguments;
@@ -335,8 +337,8 @@ static void record(mtli_trace_event event, const payload *behind) {
   atomic_store_explicit(&log->is_busy, false, memory_order_release);
 }
 
-// Hands over what all threads have. The timeline has ended: each of them adds
-// one event more at the most.
+// Takes the blocks of all threads. The timeline has ended, so each adds one
+// more event at most.
 static void collect(void) {
   pthread_mutex_lock(&logs.lock);
   for (thread_log *log = logs.first; log; log = log->next) {
@@ -554,7 +556,8 @@ mtl_status mtli_trace_stop(void) {
   return status;
 }
 
-// What other threads had is the parent's to write; they are not here.
+// Blocks of other threads are the parent's to write; those threads do not exist
+// here.
 void mtli_trace_forget(void) {
   atomic_store_explicit(&mtli_trace_state, false, memory_order_relaxed);
   pthread_mutex_init(&control, NULL);

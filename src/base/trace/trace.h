@@ -37,8 +37,8 @@ uint32_t mtli_trace_timeline(void);
 // After a fork, in the child: the file is the parent's.
 void mtli_trace_forget(void);
 
-// Where events are shown: the calling thread, or a row made for them. A queue
-// has rows for what overlaps.
+// The track that shows an event: the calling thread's, or one made for it. A
+// queue has several, for work that overlaps.
 typedef uint64_t mtli_trace_track;
 #define MTLI_TRACE_THREAD ((mtli_trace_track)0)
 enum { MTLI_TRACE_ROWS = 8 };  // of a queue
@@ -46,14 +46,15 @@ enum { MTLI_TRACE_ROWS = 8 };  // of a queue
 // Makes MTLI_TRACE_ROWS rows; the first has the name.
 mtli_trace_track mtli_trace_add_track(const char *name);
 
-// What is shown of an event beside its name: members of a JSON object, whose
-// names are literals. What finds no room is left out.
+// The members of a JSON object that is shown with an event. Names are literals.
+// Members that do not fit are dropped.
 typedef struct mtli_trace_arguments {
-  size_t length;  // of what is in bytes; 0 to begin with
+  size_t length;  // length of bytes; 0 at first
   unsigned char bytes[1000];
 } mtli_trace_arguments;
 static inline void mtli_trace_clear(mtli_trace_arguments *arguments) {
-  arguments->length = 0;  // not all of it: that takes longer than an event
+  arguments->length = 0;  // only the length: clearing all of it takes longer
+                          // than an event
 }
 void mtli_trace_text(mtli_trace_arguments *arguments, const char *name,
                      const char *value);

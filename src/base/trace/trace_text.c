@@ -132,7 +132,7 @@ static char *put_arguments(char *at, const char *bytes, size_t length) {
   return put_text(at, "}");
 }
 
-// What all objects begin with.
+// Writes the beginning that all objects share.
 static char *put_head(char *at, char kind, uint64_t process, uint64_t track) {
   const char text[] = {kind, '\0'};
   at = put_text(put_text(at, "{\"ph\":\""), text);

@@ -21,9 +21,9 @@ typedef struct mtli_trace_event {
 } mtli_trace_event;
 
 enum {
-  MTLI_TRACE_NAME_BYTES = 512,  // what is longer is cut
-  // No event's text is longer, those of its two arrows among it: each byte of
-  // it takes six at the most.
+  MTLI_TRACE_NAME_BYTES = 512,  // longer names are cut
+  // The longest text of an event, with its two arrows: each byte becomes six at
+  // most.
   MTLI_TRACE_TEXT_BYTES = 6 * (MTLI_TRACE_NAME_BYTES + 1000) + 2048,
 };
 

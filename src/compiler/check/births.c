@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// births.c: says whether an operation makes a value that is not finite, of
-// others that do not explain it.
+// births.c: tells whether an operation makes a value that is not finite, which
+// its operands do not explain.
 #include "compiler/check/check.h"
 
 bool mtlc_is_floating(LLVMTypeRef type) {
@@ -15,7 +15,7 @@ static unsigned count_of(LLVMTypeRef type) {
                                                      : 1;
 }
 
-// i1, or a vector of them.
+// Returns an i1, or a vector of them.
 static LLVMValueRef are_nan(LLVMBuilderRef builder, LLVMValueRef value) {
   return LLVMBuildFCmp(builder, LLVMRealUNO, value, value, "");
 }

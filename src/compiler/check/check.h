@@ -176,7 +176,8 @@ bool mtlc_extremes(const mtlc_flow *flow, LLVMBuilderRef builder,
 
 // --- screen_intervals.c: accesses between the same barriers ---------------------
 
-// What threads may do to threadgroup memory while another one makes an access.
+// How other threads may access threadgroup memory at the same time as an
+// access.
 typedef struct mtlc_group_use {
   bool is_read;
   bool is_written;
@@ -211,7 +212,7 @@ void mtlc_shadows_end(mtlc_shadows *shadows);
 // Makes the shadow of an instruction's value out of its operands'; for phis
 // with what comes later.
 void mtlc_shadows_visit(mtlc_shadows *shadows, LLVMValueRef instruction);
-// Fills in the phis; behind all visits.
+// Fills in the phis, after all visits.
 void mtlc_shadows_finish(mtlc_shadows *shadows);
 // True if it is known while compiling that all of the value is set.
 bool mtlc_is_set(mtlc_shadows *shadows, LLVMValueRef value);
@@ -226,7 +227,7 @@ LLVMValueRef mtlc_unset_bytes(mtlc_shadows *shadows, LLVMValueRef value);
 // The shadow of a loaded value from such bytes.
 mtlc_shadow mtlc_shadow_of_bytes(mtlc_shadows *shadows, LLVMTypeRef type,
                                  LLVMValueRef bytes, LLVMValueRef origin);
-// All of it unset if is_bad, i1.
+// Returns a shadow that is all unset if is_bad, an i1.
 mtlc_shadow mtlc_shadow_if(mtlc_shadows *shadows, LLVMTypeRef type,
                            LLVMValueRef is_bad, LLVMValueRef origin);
 bool mtlc_has_shadow(LLVMTypeRef type);

@@ -25,7 +25,6 @@ LLVMValueRef mtlc_fast_load(const mtlc_fast_path_code *e, LLVMTypeRef type,
   return LLVMBuildLoad2(e->builder, type, mtlc_fast_at(e, base, offset), "");
 }
 
-// Of the dispatch, so always the same.
 LLVMValueRef mtlc_fast_load_fixed(const mtlc_fast_path_code *e,
                                   LLVMTypeRef type, LLVMValueRef base,
                                   uint64_t offset) {

@@ -148,7 +148,7 @@ mtl_status mtlc_mark_arithmetic(mtlc_kernel *kernel) {
       mtlc_declare(kernel->module, MTLC_ARITHMETIC_MARK,
                    LLVMFunctionType(types.nothing, parameters, 2, false));
   mtlc_set_attribute(m.function, "nounwind", 0);
-  // The program's own functions: those of the library know what they do.
+  // Only the program's own functions: those of the library are correct.
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
        f = LLVMGetNextFunction(f)) {
     if (LLVMGetSubprogram(f) || is_operator(f)) {

@@ -92,7 +92,7 @@ void mtlc_drop_unset_stores(mtlc_kernel *kernel) {
   free(stores.items);
 }
 
-// What is left of the marks is any value.
+// Replaces the remaining marks by undefined values.
 void mtlc_drop_unset_marks(mtlc_kernel *kernel) {
   mtlc_values calls = {0};
   mtlc_collect_calls(kernel->module, MTLC_UNSET_PREFIX, &calls);

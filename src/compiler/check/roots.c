@@ -119,7 +119,7 @@ static mtlc_root root_of_one(const mtlc_kernel *kernel, LLVMValueRef value,
                                 : outside();
 }
 
-// Both or either: what is known of each stays if it is the same.
+// Returns what both roots have in common.
 static mtlc_root join(mtlc_root a, mtlc_root b) {
   if (a.space == MTLI_CHECK_NOWHERE) {
     return b;
@@ -144,8 +144,8 @@ static mtlc_root join(mtlc_root a, mtlc_root b) {
   return a;
 }
 
-// The last member of a structure, an array of one element or none: what lies
-// behind it is its as well.
+// True for the last member of a structure, an array of one element or none:
+// memory after it belongs to it.
 static bool is_open_end(LLVMValueRef address) {
   if (!mtlc_is_opcode(address, LLVMGetElementPtr)) {
     return false;

@@ -149,8 +149,8 @@ static bool find_counted(const mtlc_flow *flow, int cycle, counted_loop *out) {
   return false;
 }
 
-// True if each turn of a loop comes through a block: without it, the header
-// does not lead back to itself.
+// True if each iteration of a loop passes a block: without it, the header is
+// not reachable from itself.
 static bool is_passed(const mtlc_flow *flow, int cycle,
                       LLVMBasicBlockRef through) {
   LLVMBasicBlockRef header = flow->cycles[cycle].header;
@@ -173,14 +173,14 @@ static bool is_passed(const mtlc_flow *flow, int cycle,
   return !comes_back;
 }
 
-// The counted loops that all come through an access, out to the first that is
-// none.
+// Finds the counted loops that all pass an access, outwards to the first that
+// is not counted.
 static void find_loops(hoist *h, LLVMBasicBlockRef block) {
   int cycle = mtlc_flow_find(h->flow, block)->cycle;
   LLVMBasicBlockRef through = block;
   while (cycle != MTLC_NO_CYCLE && h->count < MOST_DEPTH) {
     counted_loop *it = &h->loops[h->count];
-    // What the header itself accesses has one turn more.
+    // An access in the header itself has one iteration more.
     if (through == h->flow->cycles[cycle].header ||
         !is_passed(h->flow, cycle, through) ||
         !find_counted(h->flow, cycle, it)) {
@@ -215,8 +215,8 @@ static bool is_fixed(const hoist *h, LLVMValueRef value) {
                 h->loops[h->count - 1].cycle);
 }
 
-// True if a value is made inside the loops, of fixed ones, and may be made in
-// front of them as well.
+// True if a value is computed inside the loops from invariant ones, and can be
+// computed before them.
 static bool is_movable(const hoist *h, LLVMValueRef value, unsigned depth) {
   enum { MOST_STEPS = 12 };
   if (is_fixed(h, value)) {
@@ -259,7 +259,7 @@ static LLVMValueRef moved(const hoist *h, LLVMValueRef value) {
 static LLVMValueRef extreme(hoist *h, LLVMValueRef value, bool is_last,
                             bool is_signed);
 
-// A constant that is not negative and that a value is multiplied by, or -1.
+// Returns a constant, not negative, that a value is multiplied by; or -1.
 static int64_t factor_of(LLVMValueRef value) {
   LLVMValueRef by = LLVMGetOperand(value, 1);
   if (!LLVMIsAConstantInt(by)) {
@@ -272,7 +272,7 @@ static int64_t factor_of(LLVMValueRef value) {
   return factor >= 0 && factor < WORD_BITS - 1 ? (int64_t)1 << factor : -1;
 }
 
-// What is extended is the sum itself, if that does not wrap.
+// Returns the sum under an extension, if it does not wrap.
 static LLVMValueRef extended(hoist *h, LLVMValueRef value, bool is_last) {
   const bool is_signed = LLVMIsASExtInst(value) != NULL;
   LLVMValueRef sum = extreme(h, LLVMGetOperand(value, 0), is_last, is_signed);

@@ -73,7 +73,7 @@ static void must(emitter *e, LLVMValueRef holds) {
   e->ok = e->ok ? LLVMBuildAnd(e->builder, e->ok, holds, "") : holds;
 }
 
-// i1: least <= stamp < floor, whoever it stands for.
+// Returns an i1: least <= stamp < floor, for any thread's stamp.
 static LLVMValueRef is_past(const emitter *e, LLVMValueRef stamp,
                             LLVMValueRef least) {
   LLVMValueRef bits = LLVMBuildAnd(

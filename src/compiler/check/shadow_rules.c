@@ -160,7 +160,7 @@ static mtlc_shadow of_part(mtlc_shadows *s, LLVMValueRef i) {
     LLVMValueRef *mask = calloc(count + 1, sizeof *mask);
     for (unsigned k = 0; k < count; ++k) {
       const int from = LLVMGetMaskValue(i, k);
-      // What no element is asked for does not count as unset.
+      // Undefined elements of a shuffle do not count as unset.
       mask[k] = from < 0 ? LLVMGetPoison(s->types.i32)
                          : mtlc_i32(s->kernel->context, (uint32_t)from);
     }

@@ -16,7 +16,7 @@
 #include "compiler/passes/passes.h"
 
 enum {
-  // Larger variables stay in memory, where their bytes are told apart anyhow.
+  // larger variables stay in memory, where each byte has its state
   LARGEST_MARKED_BYTES = 512,
 };
 
@@ -39,7 +39,7 @@ static void collect_starts(LLVMValueRef instruction, void *context) {
   }
 }
 
-// A function that returns a value of a type of which nothing is known.
+// Returns a marker function for values of a type.
 static LLVMValueRef unset_of(mtlc_kernel *kernel, LLVMTypeRef type) {
   char name[64];
   for (unsigned i = 0;; ++i) {
@@ -57,8 +57,8 @@ static LLVMValueRef unset_of(mtlc_kernel *kernel, LLVMTypeRef type) {
   }
 }
 
-// Where a variable begins it has a value that is marked as none, which goes
-// wherever its value goes.
+// Marks variables as unset where they begin; the mark goes wherever the value
+// goes.
 static void mark_variables(mtlc_kernel *kernel) {
   LLVMTargetDataRef layout = LLVMGetModuleDataLayout(kernel->module);
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
@@ -77,7 +77,7 @@ static void mark_variables(mtlc_kernel *kernel) {
     LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(start));
     LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(start));
     LLVMValueRef function = unset_of(kernel, type);
-    char name[256];  // what makes it unique comes behind the point
+    char name[256];  // a number after the point makes it unique
     snprintf(name, sizeof name, "%s.", mtlc_name(variable));
     LLVMValueRef value =
         LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
@@ -190,7 +190,7 @@ static LLVMValueRef component_of(LLVMBuilderRef builder, LLVMValueRef vector,
   return LLVMBuildExtractElement(builder, vector, mtlc_i32(context, k), "");
 }
 
-// The load, in the same block, of what a store changes a part of.
+// Returns the load, in the same block, whose value a store changes a part of.
 static LLVMValueRef load_before(LLVMValueRef store) {
   LLVMValueRef address = LLVMGetOperand(store, 1);
   LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(store, 0));

@@ -9,8 +9,8 @@
 _Static_assert(sizeof(mtli_check_site) == 36, "check_abi.h");
 _Static_assert(offsetof(mtli_check_sites, texts) == 8, "check_abi.h");
 
-// Folders of the headers that the compiler brings along: what is in them is of
-// the line that calls it.
+// True for folders of the compiler's own headers: code in them counts as the
+// line that calls it.
 static bool is_ours(const char *file) {
   return strstr(file, "/mettle/include") != NULL ||
          strstr(file, "mettle_") != NULL;
@@ -78,7 +78,8 @@ static void write_file(LLVMMetadataRef location, char *out, size_t capacity) {
   }
 }
 
-// What the place of location is inlined into, from the inside outwards.
+// Writes the chain of places that a location is inlined into, from the inside
+// outwards.
 static void write_chain(LLVMMetadataRef location, char *out, size_t capacity) {
   size_t used = 0;
   out[0] = '\0';
@@ -96,8 +97,8 @@ static void write_chain(LLVMMetadataRef location, char *out, size_t capacity) {
   }
 }
 
-// The kernel itself is inlined into its wrapper, at the line where it is
-// declared: no place that a reader knows.
+// True for the wrapper that the kernel is inlined into, at the line of its
+// declaration: no place that a reader knows.
 static bool is_wrapper(const mtlc_kernel *kernel, LLVMMetadataRef location) {
   return LLVMDILocationGetInlinedAt(location) == NULL &&
          LLVMDILocationGetLine(location) == kernel->kernel->line;

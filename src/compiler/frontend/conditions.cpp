@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// conditions.cpp: which function constant, or which computation over
-// several, decides whether an argument is there.
+// conditions.cpp: finds which function constant, or which expression over
+// several, decides whether an argument exists.
 #include <string>
 
 #include "clang/AST/ASTContext.h"
@@ -37,7 +37,7 @@ int32_t position(const VarDecl *V, ArrayRef<VarDecl *> Constants) {
   return -1;
 }
 
-// The constant that E asks about with is_function_constant_defined, or -1.
+// Returns the constant that E tests with is_function_constant_defined, or -1.
 int32_t askedFor(const Expr *E, ArrayRef<VarDecl *> Constants) {
   const auto *Call = dyn_cast<CallExpr>(E);
   const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;

@@ -23,7 +23,7 @@ using namespace mtlc;
 // Notes about candidates of the library that follow one error.
 constexpr size_t MostCandidates = 4;
 
-// What is told of one thing: an error or a warning, and its notes.
+// An error or a warning, with its notes.
 using Group = std::vector<StoredDiagnostic>;
 
 class Printer : public DiagnosticConsumer {
@@ -55,7 +55,7 @@ class Printer : public DiagnosticConsumer {
         Level >= DiagnosticsEngine::Error
             ? unsupportedText(Info, Text, Lang.CPlusPlus20)
             : "";
-    // Nothing that follows is of use.
+    // Later errors are of no use.
     IsSilent = !Unsupported.empty();
     if (IsSilent)
       Text = Unsupported;
@@ -127,9 +127,8 @@ class Printer : public DiagnosticConsumer {
                             IsSame ? D.getFixIts() : ArrayRef<FixItHint>());
   }
 
-  // Gives an error in the library the place of the program that asked for it,
-  // which the first note there has. False if an error of the library was told
-  // there already.
+  // Moves an error in the library to the place of the program that caused it,
+  // which its first note has. False if an error was reported there already.
   bool moveToProgram(Group &Told) {
     const auto Asked = llvm::find_if(Told, isInProgram);
     // Clang says only once how it came to one instance of a template.
@@ -178,7 +177,7 @@ class Printer : public DiagnosticConsumer {
   std::unique_ptr<TextDiagnostic> Renderer;  // within a source file
   Group Current;
   llvm::DenseSet<unsigned> Moved;  // places of the program, of library errors
-  unsigned MisreadLine = 0;  // behind a misspelled word of the language
+  unsigned MisreadLine = 0;  // line of a misspelled word of the language
   bool IsSilent = false;
 };
 

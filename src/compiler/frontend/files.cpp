@@ -153,7 +153,7 @@ class SourceFileSystem : public llvm::vfs::ProxyFileSystem {
     return true;
   }
 
-  // Only plain files: a device or a pipe might never end.
+  // Only regular files: reading a device or a pipe might never end.
   llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openOnDisk(
       const std::string &Name) {
     if (!Policy.allows(Name)) return noSuchFile();

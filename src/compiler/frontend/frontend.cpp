@@ -173,8 +173,9 @@ const char *const CommonArguments[] = {"-triple",
                                        "-include",
                                        "mettle_prelude.h"};
 
-// What versions of Metal are to clang. Metal 4 has template arguments of class
-// types and subscripts of several indices, and its own library needs both.
+// How clang compiles a version of Metal. Metal 4 has template arguments of
+// class types and subscripts of several indices, and its own library needs
+// both.
 struct Dialect {
   mtl_language_version First;
   const char *Standard;
@@ -185,7 +186,7 @@ constexpr Dialect Dialects[] = {
     {MTL_LANGUAGE_4_0, "-std=c++23", "mettlec-metal4.pch"},
 };
 
-// What the compilations of one dialect share.
+// What all compilations of one dialect share.
 struct Shared {
   const Dialect *Language;
   CompilerInvocation Base;
@@ -257,7 +258,8 @@ std::shared_ptr<CompilerInvocation> makeInvocation(const Shared &Common,
   CodeGen.setDebugInfo(Options.debug
                            ? llvm::codegenoptions::LimitedDebugInfo
                            : llvm::codegenoptions::DebugLineTablesOnly);
-  CodeGen.DiscardValueNames = !Options.debug;  // of registers: nobody asks
+  CodeGen.DiscardValueNames = !Options.debug;  // names of registers are not
+                                               // needed
   llvm::SmallString<256> Current;
   llvm::sys::fs::current_path(Current);
   CodeGen.DebugCompilationDir = Current.str();
@@ -297,7 +299,7 @@ std::string precompile(const Shared &Common) {
 // compiler from these headers, and is whole.
 struct LibraryHead {
   char Magic[8];
-  XXH128_hash_t Identity;  // of what it was made from
+  XXH128_hash_t Identity;  // hash of what it was made from
   XXH128_hash_t Contents;  // of what follows
 };
 constexpr char LibraryMagic[8] = {'M', 'T', 'L', 'P', 'C', 'H', '1', '\n'};

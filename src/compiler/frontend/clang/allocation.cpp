@@ -23,7 +23,7 @@ volatile sig_atomic_t mtlc_memory_ran_out;
 
 namespace {
 
-constexpr size_t StepBytes = 16;  // sizes are multiples; so is the alignment
+constexpr size_t StepBytes = 16;  // sizes and alignments are multiples of this
 constexpr size_t MostBytes = 512;
 constexpr size_t SlabBytes = 32 << 10;
 constexpr size_t GrowBytes = 2 << 20;  // one huge page

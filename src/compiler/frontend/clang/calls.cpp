@@ -75,8 +75,8 @@ bool takesTemporaries(const NamedDecl *D, MultiExprArg Arguments) {
   return true;
 }
 
-// Fills Kept with what may be called. Returns true if that is some of Found,
-// but not all.
+// Fills Kept with the functions that can be called. True if those are some of
+// Found, but not all.
 bool chooseCallable(const OverloadExpr *Found, MultiExprArg Arguments,
                     UnresolvedSet<8> &Kept) {
   if (llvm::none_of(Arguments, [](Expr *E) { return isa<InitListExpr>(E); }))
@@ -87,7 +87,7 @@ bool chooseCallable(const OverloadExpr *Found, MultiExprArg Arguments,
   return !Kept.empty() && Kept.size() != Found->getNumDecls();
 }
 
-// The template arguments that are written behind a function's name.
+// The template arguments written after a function's name.
 struct WrittenArguments {
   explicit WrittenArguments(const OverloadExpr *E) {
     if (E->hasExplicitTemplateArgs()) E->copyTemplateArgumentsInto(List);

@@ -35,7 +35,7 @@ class MettleFolder final : public llvm::ConstantFolder {
                                  llvm::ArrayRef<int> Mask) const override;
 };
 
-// Null means "not folded" to the builder.
+// The builder takes null for "not folded".
 static llvm::Value *unlessPoison(llvm::Value *Folded) {
   const auto *C = llvm::dyn_cast_or_null<llvm::Constant>(Folded);
   const bool IsPoison =

@@ -56,7 +56,7 @@ llvm::DILocation *wrapDebugPlace(llvm::LLVMContext &, unsigned, unsigned,
 
 namespace {
 
-// Of one compilation, which has its thread to itself.
+// The state of one compilation, which runs on one thread.
 struct Shortcuts {
   struct Place {
     unsigned Location = 0;  // 0 is none
@@ -91,8 +91,8 @@ static bool becomesNumbers(CXXRecordDecl *Class) {
   return false;
 }
 
-// The operator= that the class has by itself, if it is what a member function
-// for these operands would be; else null.
+// Returns the class's implicit operator=, if it is the one to call for these
+// operands; else null.
 static CXXMethodDecl *chooseOwn(Sema &S, SourceLocation Loc, Expr *Left,
                                 Expr *Right, DeclAccessPair &Found) {
   Expr *Operands[] = {Left, Right};
@@ -181,8 +181,8 @@ PresumedLoc wrapPresumed(const SourceManager *SM, SourceLocation Loc,
   return Place.Presumed;
 }
 
-// Only what stays as it is: nothing takes the place of a distinct scope, so
-// the node lives as long as its context.
+// True for nodes that are never replaced: a distinct scope lives as long as its
+// context.
 static bool isLasting(const llvm::Metadata *Scope) {
   const auto *Node = llvm::dyn_cast_or_null<llvm::MDNode>(Scope);
   return Node && Node->isDistinct();
