@@ -264,9 +264,10 @@ bool lanes_is_threadgroup_size(LLVMValueRef value) {
                      MTLI_DISPATCH_THREADS_PER_THREADGROUP);
 }
 
-static bool is_grid_position(LLVMValueRef value) {
+static bool is_grid_position(LLVMValueRef value, uint32_t dimensions) {
   if (!LLVMIsACallInst(value) ||
-      lanes_callee_of(value) != LANES_CALLEE_POSITION) {
+      lanes_callee_of(value) != LANES_CALLEE_POSITION ||
+      LLVMConstIntGetZExtValue(LLVMGetOperand(value, 1)) >= dimensions) {
     return false;
   }
   switch (LLVMConstIntGetZExtValue(LLVMGetOperand(value, 0))) {
@@ -276,7 +277,9 @@ static bool is_grid_position(LLVMValueRef value) {
   }
 }
 
-bool lanes_moves_with_grid(const lanes_values *values, LLVMValueRef address) {
+// True if a position in the grid's first dimensions tells where an address is.
+static bool moves_with(const lanes_values *values, LLVMValueRef address,
+                       uint32_t dimensions) {
   LLVMValueRef work[WALK_LIMIT];
   lanes_map seen = {0};
   uint32_t count = 0;
@@ -284,7 +287,7 @@ bool lanes_moves_with_grid(const lanes_values *values, LLVMValueRef address) {
   work[count++] = address;
   while (count) {
     LLVMValueRef value = work[--count];
-    if (is_grid_position(value)) {
+    if (is_grid_position(value, dimensions)) {
       return true;
     }
     const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
@@ -305,4 +308,12 @@ bool lanes_moves_with_grid(const lanes_values *values, LLVMValueRef address) {
     }
   }
   return false;
+}
+
+bool lanes_moves_with_grid(const lanes_values *values, LLVMValueRef address) {
+  return moves_with(values, address, 3);
+}
+
+bool lanes_moves_along_grid(const lanes_values *values, LLVMValueRef address) {
+  return moves_with(values, address, 1);
 }

@@ -44,5 +44,7 @@ bool lanes_is_threadgroup_size(LLVMValueRef value);
 // True if an address depends on the thread's place in the grid. One that does
 // not is loaded by every threadgroup, and so is in the cache.
 bool lanes_moves_with_grid(const lanes_values *values, LLVMValueRef address);
+// True if it is so from one threadgroup to the next, along x.
+bool lanes_moves_along_grid(const lanes_values *values, LLVMValueRef address);
 
 #endif

@@ -25,13 +25,32 @@ static LLVMValueRef cut(lanes_emitter *e, LLVMValueRef value,
              : LLVMBuildTrunc(e->builder, value, type, "");
 }
 
+static LLVMValueRef element(lanes_emitter *e, LLVMValueRef operand,
+                            uint32_t width, uint32_t run) {
+  return LLVMBuildExtractElement(e->builder,
+                                 lanes_at_width(e, operand, 0, width),
+                                 mtlc_i32(e->context, run), "");
+}
+
+// A run's value a constant above the first one's leaves one element to take out
+// of a vector, and constants to the addressing of each access.
 LLVMValueRef lanes_segment_first(lanes_emitter *e, LLVMValueRef operand,
                                 uint32_t width, uint32_t run) {
   if (width == 1 || lanes_is_uniform(lanes_shape_of(e->values, operand))) {
     return lanes_scalar(e, operand, 0);
   }
-  return LLVMBuildExtractElement(e->builder, lanes_at_width(e, operand, 0, width),
-                                 mtlc_i32(e->context, run), "");
+  const lanes_pattern pattern = lanes_pattern_here(e->planning, operand);
+  if (run == 0 || !lanes_pattern_is_whole(&pattern)) {
+    return element(e, operand, width, run);
+  }
+  const uint64_t above =
+      lanes_pattern_at(&pattern, run * (e->lanes / width));
+  LLVMValueRef first = element(e, operand, width, 0);
+  LLVMTypeRef type = LLVMTypeOf(first);
+  return LLVMGetTypeKind(type) == LLVMPointerTypeKind
+             ? lanes_address_at(e, first, above)
+             : LLVMBuildAdd(e->builder, first, LLVMConstInt(type, above, true),
+                            "");
 }
 
 static LLVMValueRef sum_of(lanes_emitter *e, const lanes_affine *at,

@@ -27,7 +27,5 @@ LLVMValueRef lanes_access_segment_address(lanes_emitter *e, const lanes_access *
   if (!a->first && lanes_is_sum_of_segments(e->values, &at, width)) {
     return lanes_segment_address(e, &at, width, row);
   }
-  return LLVMBuildExtractElement(e->builder,
-                                 lanes_at_width(e, a->pointer, 0, width),
-                                 mtlc_i32(e->context, row), "");
+  return lanes_segment_first(e, a->pointer, width, row);
 }

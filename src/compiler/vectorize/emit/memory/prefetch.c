@@ -58,6 +58,7 @@ enum {
   MOST_STREAMS = 8,
   LINES_LIMIT = 8,       // lines of one access; more is not a stream of small
                          // pieces
+  ROWS_LINES_LIMIT = 17,  // lines of 32 lanes with 32 bytes side by side
   LIKENESS_LIMIT = 128,  // values compared
   FAR_STEP_BYTES = 512,  // from such a step on, processors do not prefetch by
                          // themselves
@@ -547,14 +548,9 @@ bool lanes_is_prefetched_ahead(LLVMValueRef address) {
 
 // --- Everything --------------------------------------------------------------
 
-void lanes_prefetch_ahead(lanes_emitter *e, const lanes_access *a,
-                       LLVMValueRef first, uint64_t bytes) {
+static void fetch_ahead(lanes_emitter *e, const lanes_access *a,
+                        LLVMValueRef first, uint64_t bytes) {
   const bool is_store = LLVMGetInstructionOpcode(a->instruction) == LLVMStore;
-  if (!a->pointer || e->in_rows || bytes > LINES_LIMIT * LINE_BYTES ||
-      lanes_is_in_threadgroup(e->kernel, a->pointer) ||
-      !lanes_moves_with_grid(e->values, a->pointer)) {
-    return;
-  }
   const uint32_t loop = e->graph->nodes[e->node].loop;
   if (loop != LANES_NONE && lanes_takes_turns(e->graph, loop)) {
     return;  // accesses are in the order of memory, which processors prefetch
@@ -576,5 +572,26 @@ void lanes_prefetch_ahead(lanes_emitter *e, const lanes_access *a,
       is_row ? LANES_SECOND_LEVEL : LANES_FIRST_LEVEL);
   if (is_row && e->is_at_once) {
     mtlc_mark(next, ahead_mark);
+  }
+}
+
+static bool may_fetch(const lanes_emitter *e, const lanes_access *a) {
+  return a->pointer && !e->in_rows &&
+         !lanes_is_in_threadgroup(e->kernel, a->pointer);
+}
+
+void lanes_prefetch_ahead(lanes_emitter *e, const lanes_access *a,
+                       LLVMValueRef first, uint64_t bytes) {
+  if (may_fetch(e, a) && bytes <= LINES_LIMIT * LINE_BYTES &&
+      lanes_moves_with_grid(e->values, a->pointer)) {
+    fetch_ahead(e, a, first, bytes);
+  }
+}
+
+void lanes_prefetch_rows_ahead(lanes_emitter *e, const lanes_access *a,
+                               LLVMValueRef first, uint64_t bytes) {
+  if (may_fetch(e, a) && bytes <= ROWS_LINES_LIMIT * LINE_BYTES &&
+      lanes_moves_along_grid(e->values, a->pointer)) {
+    fetch_ahead(e, a, first, bytes);
   }
 }

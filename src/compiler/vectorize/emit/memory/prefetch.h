@@ -26,6 +26,10 @@ void lanes_prefetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step
 // touches from its first byte on.
 void lanes_prefetch_ahead(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef first, uint64_t bytes);
+// Prefetches what the next threadgroups along x load of lanes that each have
+// bytes side by side, given the bytes of all of them from the first on.
+void lanes_prefetch_rows_ahead(lanes_emitter *e, const lanes_access *a,
+                               LLVMValueRef first, uint64_t bytes);
 // True if an address is one of those that jam_simdgroups.c may move further
 // ahead: the next lines of a jammed simdgroup.
 bool lanes_is_prefetched_ahead(LLVMValueRef address);

@@ -282,7 +282,7 @@ static bool is_worth_it(candidate *c, uint32_t room, bool waits,
   }
   count_accesses(c);
   return c->accesses >= least ||
-         (!waits && c->uneven_accesses >= LEAST_UNEVEN_ACCESSES &&
+         (c->uneven_accesses >= LEAST_UNEVEN_ACCESSES &&
           c->part.instructions <= most_each * c->uneven_accesses);
 }
 

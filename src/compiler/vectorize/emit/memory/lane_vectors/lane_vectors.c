@@ -15,6 +15,7 @@
 #include "compiler/vectorize/emit/memory/interleaved.h"
 #include "compiler/vectorize/emit/memory/lane_vectors/addresses.h"
 #include "compiler/vectorize/emit/memory/lane_vectors/transpose.h"
+#include "compiler/vectorize/emit/memory/prefetch.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/check_arms.h"
 #include "compiler/vectorize/emit/values/emitter.h"
@@ -179,6 +180,23 @@ static LLVMValueRef either_word(lanes_emitter *e, LLVMValueRef words[2],
   return phi;
 }
 
+// Where rows are constants apart, all are as good as one piece of memory.
+static void fetch_ahead(lanes_emitter *e, const lanes_lane_vector *row,
+                        const lanes_lane_vector_addresses *where) {
+  const lanes_access *own = &row->members[row->own].access;
+  const lanes_pattern pattern = lanes_pattern_here(e->planning, own->pointer);
+  bool rises = lanes_pattern_is_whole(&pattern) && !e->counting.is_on &&
+               row->lie != LANES_ROWS_ANYWHERE;
+  for (uint32_t i = 0; i < LANES_BITS; i++) {
+    rises &= pattern.by_bit[i] >= 0;
+  }
+  if (rises) {
+    lanes_prefetch_rows_ahead(
+        e, own, where->firsts[0],
+        lanes_pattern_at(&pattern, e->lanes - 1) + row->bytes);
+  }
+}
+
 void lanes_load_lane_vectors(lanes_emitter *e, const lanes_lane_vector *row) {
   const lanes_lane_vector_addresses where =
       lanes_lane_vector_addresses_of(e, row);
@@ -194,6 +212,7 @@ void lanes_load_lane_vectors(lanes_emitter *e, const lanes_lane_vector *row) {
     LLVMPositionBuilderAtEnd(e->builder, blocks[way]);
     if (way == 0) {
       e->mask = LLVMConstAllOnes(LLVMTypeOf(mask));
+      fetch_ahead(e, row, &where);
       load_words(e, row, &where, words[way]);
       e->mask = mask;
     } else {
