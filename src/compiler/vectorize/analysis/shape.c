@@ -295,6 +295,12 @@ static lanes_shape quotient(lanes_shape a, uint32_t bits, uint32_t width) {
   return settle(result, width, 65);
 }
 
+// True if a run of signed numbers rises by whole steps of 2^bits.
+static bool is_even_quotient(lanes_shape a, uint64_t bits) {
+  return a.no_signed_wrap && !a.conditional && a.stride >= 0 && bits < 31 &&
+         a.stride % (INT64_C(1) << bits) == 0;
+}
+
 // The bits of a run from first up to below end, where they are.
 static lanes_shape some_bits(lanes_shape a, uint8_t first, uint32_t end,
                              uint32_t width) {
@@ -511,6 +517,11 @@ lanes_shape lanes_shape_of_operation(LLVMValueRef instruction,
       if (amount < width && operands[0].no_unsigned_wrap &&
           (opcode == LLVMLShr || operands[0].bits < width)) {
         return high_bits(operands[0], (uint32_t)amount, width);
+      }
+      if (opcode == LLVMAShr && is_even_quotient(operands[0], amount)) {
+        lanes_shape result = quotient(operands[0], (uint32_t)amount, width);
+        result.no_signed_wrap = true;
+        return result;
       }
       return by_rows(operands, 2, width);
     }

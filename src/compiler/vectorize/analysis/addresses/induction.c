@@ -168,6 +168,17 @@ static lanes_induction_step step_of_others(const lanes_values *values,
   return no_step;
 }
 
+// Of a number that leaves no remainder if it is divided by 2^bits.
+static lanes_induction_step step_of_part(lanes_induction_step a,
+                                         LLVMValueRef bits) {
+  const uint64_t by =
+      LLVMIsAConstantInt(bits) ? LLVMConstIntGetZExtValue(bits) : 64;
+  const bool is_known = a.kind == LANES_STEP_KNOWN && by < 64 &&
+                        (a.by & ((UINT64_C(1) << by) - 1)) == 0;
+  return is_known ? (lanes_induction_step){.by = (uint64_t)((int64_t)a.by >> by)}
+                  : unknown_step;
+}
+
 static lanes_induction_step step_of(const lanes_values *values, LLVMValueRef value,
                                uint32_t loop, uint32_t depth) {
   if (is_same(values, value, loop)) {
@@ -195,6 +206,12 @@ static lanes_induction_step step_of(const lanes_values *values, LLVMValueRef val
                               LLVMGetOperand(value, 1),
                               LLVMGetInstructionOpcode(value) == LLVMShl)
                  : unknown_step;
+    case LLVMAShr:
+    case LLVMLShr:
+      return LLVMGetExact(value)
+                 ? step_of_part(step_of(values, left, loop, depth - 1),
+                                LLVMGetOperand(value, 1))
+                 : step_of_others(values, value, loop, depth);
     case LLVMGetElementPtr: return step_of_address(values, value, loop, depth);
     default: return step_of_others(values, value, loop, depth);
   }
