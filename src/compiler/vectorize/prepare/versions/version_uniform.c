@@ -32,6 +32,8 @@
 enum {
   LEAST_ACCESSES_WITH_MASKS = 4,
   LEAST_UNEVEN_ACCESSES = 2,  // the fewest uneven accesses that are worth it
+  // The fewest beside barriers, where values are kept for either version.
+  LEAST_UNEVEN_BESIDE_BARRIERS = 8,
   // The most instructions for each such access behind a branch, which runs
   // once: versions of more would make functions too long for the loop over
   // simdgroups.
@@ -277,12 +279,14 @@ static void copy_loop(lanes_clone *p, uint32_t loop) {
 static bool is_worth_it(candidate *c, uint32_t room, bool waits,
                         uint64_t most_each) {
   const uint32_t least = c->has_masks ? LEAST_ACCESSES_WITH_MASKS : 1;
+  const uint32_t least_uneven =
+      waits ? LEAST_UNEVEN_BESIDE_BARRIERS : LEAST_UNEVEN_ACCESSES;
   if (!c->part.fits || c->part.instructions > room) {
     return false;
   }
   count_accesses(c);
   return c->accesses >= least ||
-         (c->uneven_accesses >= LEAST_UNEVEN_ACCESSES &&
+         (c->uneven_accesses >= least_uneven &&
           c->part.instructions <= most_each * c->uneven_accesses);
 }
 
