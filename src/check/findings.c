@@ -64,6 +64,8 @@ static const char *does(uint8_t access) {
     case MTLI_CHECK_BARRIER: return "barrier";
     case MTLI_CHECK_SIMD_BARRIER: return "simdgroup barrier";
     case MTLI_CHECK_SHUFFLE: return "shuffle";
+    case MTLI_CHECK_SCAN_INCLUSIVE:
+    case MTLI_CHECK_SCAN_EXCLUSIVE:
     case MTLI_CHECK_SIMD: return "simdgroup function";
     case MTLI_CHECK_FENCE: return "fence";
     default: return "operation";

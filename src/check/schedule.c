@@ -143,7 +143,9 @@ static void pass_barrier(check_state *s) {
 uint32_t check_pass(mtli_check *check, uint32_t site) {
   check_state *s = (check_state *)check;
   const uint8_t access = s->sites->sites[site].access;
-  return access == MTLI_CHECK_SHUFFLE || access == MTLI_CHECK_SIMD
+  return access == MTLI_CHECK_SHUFFLE || access == MTLI_CHECK_SIMD ||
+                 access == MTLI_CHECK_SCAN_INCLUSIVE ||
+                 access == MTLI_CHECK_SCAN_EXCLUSIVE
              ? s->thread[s->check.thread].origin
              : 0;
 }
@@ -186,7 +188,7 @@ static int compare_keys(const waiting *w, uint32_t a, uint32_t b) {
 static void exchange(check_state *s, const waiting *w, uint32_t first,
                      uint32_t mask) {
   uint32_t old[SIMD_WIDTH] = {0};
-  uint32_t any = 0;
+  uint32_t any = 0, before = 0;
   for (uint32_t lane = 0; lane < SIMD_WIDTH; ++lane) {
     if (mask >> lane & 1) {
       old[lane] = s->thread[first + lane].origin;
@@ -204,6 +206,9 @@ static void exchange(check_state *s, const waiting *w, uint32_t first,
       const uint32_t from = w->operands[first + lane] % SIMD_WIDTH;
       origin = mask >> from & 1 ? old[from] : site;
     }
+    origin = access == MTLI_CHECK_SCAN_EXCLUSIVE ? before : origin;
+    before = old[lane] ? old[lane] : before;
+    origin = access == MTLI_CHECK_SCAN_INCLUSIVE ? before : origin;
     s->thread[first + lane].origin = origin;
   }
 }

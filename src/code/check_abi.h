@@ -39,6 +39,8 @@ typedef enum mtli_check_access {
   MTLI_CHECK_SIMD,       // another simdgroup function
   MTLI_CHECK_FENCE,
   MTLI_CHECK_OPERATION,  // of arithmetic
+  MTLI_CHECK_SCAN_INCLUSIVE,  // simdgroup functions of the lanes up to each
+  MTLI_CHECK_SCAN_EXCLUSIVE,  // and before it
 } mtli_check_access;
 
 // The kind of memory that a site accesses.

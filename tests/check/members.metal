@@ -28,6 +28,10 @@
 // expect: 0: 7 7 7 7
 // run: exchange_read --grid 32 --group 32 0=zeros:u32:32
 // find: init.threadgroup @old_value
+// run: scan_of_some --grid 32 --group 32 0=iota:u32:32 1=zeros:u32:32
+// expect: 1: 0 0 1 0 0
+// run: scan_of_too_many --grid 32 --group 32 0=iota:u32:32 1=zeros:u32:32
+// find: init.threadgroup @scanned
 #include <metal_stdlib>
 using namespace metal;
 struct weights { float taps[4]; float scale; };
@@ -104,4 +108,20 @@ kernel void exchanged(device uint *y, T) {
 kernel void exchange_read(device uint *y, T) {
   threadgroup atomic_uint n;
   if (t == 0) y[0] = atomic_exchange_explicit(&n, 7, memory_order_relaxed);  // @old_value
+}
+
+// A lane's prefix is made of those before it.
+kernel void scan_of_some(device const uint *x, device uint *y, T) {
+  threadgroup uint sums[32];
+  if (t < 2) sums[t] = x[t];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  const uint before = simd_prefix_exclusive_sum(sums[t]);
+  y[t] = t < 3 ? before : 0;
+}
+kernel void scan_of_too_many(device const uint *x, device uint *y, T) {
+  threadgroup uint sums[32];
+  if (t < 2) sums[t] = x[t];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  const uint with = simd_prefix_inclusive_sum(sums[t]);  // @scanned
+  y[t] = t < 3 ? with : 0;
 }

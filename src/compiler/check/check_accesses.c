@@ -448,6 +448,10 @@ static void check_wait(checking *c, LLVMValueRef wait, const char *name) {
                 : is_barrier ? MTLI_CHECK_SIMD_BARRIER
                 : mtlc_starts_with(name, "mettle.simd.shuffle")
                     ? MTLI_CHECK_SHUFFLE
+                : mtlc_starts_with(name, "mettle.simd.scan.inclusive.")
+                    ? MTLI_CHECK_SCAN_INCLUSIVE
+                : mtlc_starts_with(name, "mettle.simd.scan.exclusive.")
+                    ? MTLI_CHECK_SCAN_EXCLUSIVE
                     : MTLI_CHECK_SIMD);
   LLVMValueRef number =
       mtlc_i32(context, mtlc_sites_add(&c->sites, wait, &site));
