@@ -82,8 +82,7 @@ static void begin(check_state *s, const mtli_check_piece *it) {
   s->marked = 0;
   s->pending = NULL;
   s->is_stale = false;
-  s->dispatch_first = s->group_first = s->device_first = s->texels_first =
-      next;
+  s->dispatch_first = s->group_first = s->device_first = s->texels_first = next;
   s->safe = check_clock_safe(s->queue, s->is_tracked);
   check_causes_begin(s);
 }

@@ -48,7 +48,8 @@ static uint32_t names_count;
 static uint32_t *places;  // [names_room] by hash: number + 1, or 0
 static uint32_t names_room;
 
-// --- names ---------------------------------------------------------------------
+// --- names
+// ---------------------------------------------------------------------
 
 static uint32_t place_of(const names *wanted) {
   uint64_t words[2];
@@ -100,7 +101,8 @@ static bool number_of(const names *wanted, uint32_t *out) {
   return true;
 }
 
-// --- packed cells --------------------------------------------------------------
+// --- packed cells
+// --------------------------------------------------------------
 
 static void unpack(const check_cell *cell, check_cell out[BYTES]) {
   const names *own = &all_names[cell->write - MTLI_CHECK_PACKED];
@@ -179,7 +181,8 @@ static bool pack(const check_cell in[BYTES], check_cell *out) {
   return true;
 }
 
-// --- without a call of the rules --------------------------------------------------
+// --- without a call of the rules
+// --------------------------------------------------
 
 // What an access of some bytes makes of names, found last.
 typedef struct change {
@@ -269,8 +272,8 @@ static outcome read_byte(const running *r, uint16_t *part) {
       if (at < r->floor) {
         return begin_read(now, part);
       }
-      return at == r->segment || (at >= r->shared &&
-                                  pack_two(READ_TWO, low, now, part))
+      return at == r->segment ||
+                     (at >= r->shared && pack_two(READ_TWO, low, now, part))
                  ? KNOWN
                  : ASK;
     case READ_TWO:
@@ -278,8 +281,7 @@ static outcome read_byte(const running *r, uint16_t *part) {
                      (half >= r->shared && other >= r->shared)
                  ? KNOWN
                  : ASK;
-    default:
-      return half == r->segment && other == r->segment ? KNOWN : ASK;
+    default: return half == r->segment && other == r->segment ? KNOWN : ASK;
   }
 }
 
@@ -291,8 +293,9 @@ static bool is_new(const check_cell *cell, uint32_t floor) {
                    cell->other_read < floor;
 }
 
-uint32_t check_part_access(mtli_check *check, mtli_check_cell *cell, uint32_t first,
-                    uint32_t end, uint32_t flags, uint32_t site) {
+uint32_t check_part_access(mtli_check *check, mtli_check_cell *cell,
+                           uint32_t first, uint32_t end, uint32_t flags,
+                           uint32_t site) {
   const bool is_threadgroup = (flags & MTLI_CHECK_PART_THREADGROUP) != 0;
   const bool is_write = (flags & MTLI_CHECK_PART_WRITE) != 0;
   running r = {
@@ -314,9 +317,8 @@ uint32_t check_part_access(mtli_check *check, mtli_check_cell *cell, uint32_t fi
   for (uint32_t i = first; i < end; ++i) {
     const outcome what =
         is_write ? write_byte(&r, &parts[i]) : read_byte(&r, &parts[i]);
-    if (what == ASK ||
-        (from != NO_NAMES &&
-         (all_names[from].write[i] & MTLI_CHECK_CELL_ATOMIC))) {
+    if (what == ASK || (from != NO_NAMES &&
+                        (all_names[from].write[i] & MTLI_CHECK_CELL_ATOMIC))) {
       return 0;
     }
     noted |= (uint32_t)(what == NOTED) << i;
@@ -332,7 +334,8 @@ uint32_t check_part_access(mtli_check *check, mtli_check_cell *cell, uint32_t fi
   return 1;
 }
 
-// --- words ---------------------------------------------------------------------
+// --- words
+// ---------------------------------------------------------------------
 
 void check_parts_load(const check_cell *cell, const check_cell *quarters,
                       check_cell out[BYTES]) {

@@ -176,8 +176,8 @@ struct mtl_queue {
   mtl_command_buffer *first_place;  // enqueued or committed, not submitted
   mtl_command_buffer *last_place;
   uint32_t max_command_buffers;
-  uint64_t time_limit_ns;   // of command buffers without one; 0 for none
-  bool times_work;          // of all its command buffers
+  uint64_t time_limit_ns;  // of command buffers without one; 0 for none
+  bool times_work;         // of all its command buffers
   // Of the timeline whose number follows; written under lock.
   _Atomic mtli_trace_track track;
   _Atomic uint32_t track_timeline;

@@ -166,9 +166,9 @@ static LLVMValueRef word_cell(const mtlc_fast_path_code *e,
 static void check_part(const mtlc_fast_path_code *e, LLVMValueRef cells) {
   LLVMTypeRef i32 = e->types.i32;
   LLVMValueRef check = mtlc_fast_parameter(e, MTLC_FAST_CHECK);
-  LLVMValueRef first = LLVMBuildAnd(
-      e->builder, LLVMBuildTrunc(e->builder, e->offset, i32, ""),
-      LLVMConstInt(i32, MTLC_WORD_BYTES - 1, false), "");
+  LLVMValueRef first =
+      LLVMBuildAnd(e->builder, LLVMBuildTrunc(e->builder, e->offset, i32, ""),
+                   LLVMConstInt(i32, MTLC_WORD_BYTES - 1, false), "");
   LLVMValueRef end = LLVMBuildAdd(
       e->builder, first, LLVMConstInt(i32, e->access->size_bytes, false), "");
   const unsigned flags =
@@ -181,15 +181,15 @@ static void check_part(const mtlc_fast_path_code *e, LLVMValueRef cells) {
                               end,
                               LLVMConstInt(i32, flags, false),
                               mtlc_fast_parameter(e, MTLC_FAST_SITE)};
-  LLVMTypeRef parameters[] = {e->types.pointer, e->types.pointer, i32,
-                              i32,              i32,              i32};
-  LLVMValueRef function = mtlc_fast_load_fixed(
-      e, e->types.pointer, check, offsetof(mtli_check, part));
+  LLVMTypeRef parameters[] = {
+      e->types.pointer, e->types.pointer, i32, i32, i32, i32};
+  LLVMValueRef function = mtlc_fast_load_fixed(e, e->types.pointer, check,
+                                               offsetof(mtli_check, part));
   LLVMValueRef is_clean =
       LLVMBuildCall2(e->builder, LLVMFunctionType(i32, parameters, 6, false),
                      function, arguments, 6, "");
-  mtlc_fast_must(
-      e, mtlc_fast_compare(e, LLVMIntNE, is_clean, LLVMConstNull(i32)));
+  mtlc_fast_must(e,
+                 mtlc_fast_compare(e, LLVMIntNE, is_clean, LLVMConstNull(i32)));
 }
 
 // Tests a read of a part of a word whose bytes share the word's cell.
