@@ -130,7 +130,8 @@ static void look_at_read(look *l, check_cell *cell, uint32_t bytes) {
     note(l, cell->read, read_site(cell), false);
   }
   if (both_atomic && is_kept && !read_is_atomic(l, cell)) {
-    return;  // whoever conflicts with this read does with that write
+    return;  // an access that conflicts with this read also conflicts with that
+             // write
   }
   if (cell->read == segment || cell->other_read == segment) {
     cell->read_site |= (uint16_t)(bytes << 12);

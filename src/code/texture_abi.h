@@ -14,7 +14,8 @@
 
 // Formats that kernels have vector code for.
 typedef enum mtli_texel_kind {
-  MTLI_TEXEL_ANY = 0,   // by the descriptor's bits, a thread at a time
+  MTLI_TEXEL_ANY = 0,   // read by the descriptor's bit positions, one thread at
+                        // a time
   MTLI_TEXEL_UNORM8,    // one unsigned normalised byte, red
   MTLI_TEXEL_UNORM32,   // unsigned normalised components within 32 bits
   MTLI_TEXEL_WORD,      // one component of 32 bits, float or integer

@@ -34,10 +34,10 @@ typedef struct air_translation {
   mtli_code *code;         // the container, without blobs
   air_map types;           // of source to those of target
   air_map values;          // functions, variables, instructions, blocks
-  // Lines: of source's files to a scope in the function at hand.
+  // Debug lines: from files of source to a scope in the current function.
   LLVMDIBuilderRef debug;
   LLVMMetadataRef debug_unit;
-  LLVMMetadataRef subprogram;  // of the function at hand
+  LLVMMetadataRef subprogram;  // of the current function
   air_map scopes;              // by a file's metadata
   bool is_fast_math;
   // The first functions that have no definition, for the error's text.
@@ -51,7 +51,7 @@ void air_fail(air_translation *t, mtl_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 // Notes a function that has no definition here.
 void air_miss(air_translation *t, const char *name);
-// Memory of the arena, zeroed; the process ends where there is none.
+// Returns zeroed memory of the arena; without memory the process ends.
 void *air_allocate(air_translation *t, size_t size_bytes);
 char *air_copy_text(air_translation *t, const char *text, size_t length);
 
@@ -80,13 +80,13 @@ void air_declare_globals(air_translation *t);
 uint64_t air_sampler_bits(uint64_t state);
 // Gives the variables that air.sampler_states lists their bits for a value.
 void air_declare_samplers(air_translation *t);
-// The same for an inttoptr that is a sampler; NULL for any other.
+// Returns the same for an inttoptr that is a sampler; NULL for any other.
 LLVMValueRef air_sampler_address(air_translation *t, LLVMValueRef address);
 
 // variadic.c --------------------------------------------------------------------
 
-// The type of a function with "..." here: a pointer to what stands there comes
-// behind its parameters.
+// Returns the portable type of a function with "...": a pointer to the packed
+// values follows its parameters.
 LLVMTypeRef air_packed_type(air_translation *t, LLVMTypeRef type);
 // Calls such a function, with arguments [count].
 LLVMValueRef air_call_packed(air_translation *t, LLVMValueRef function,
@@ -104,7 +104,7 @@ void air_translate_bodies(air_translation *t);
 void air_begin_lines(air_translation *t);
 void air_begin_function_lines(air_translation *t, LLVMValueRef from,
                               LLVMValueRef to);
-// Has what is built next stand on the line of an instruction of source.
+// Gives code built from here on the line of an instruction of source.
 void air_set_line(air_translation *t, LLVMValueRef from);
 void air_end_lines(air_translation *t);
 
@@ -119,7 +119,7 @@ LLVMValueRef air_call_intrinsic(air_translation *t, LLVMValueRef call,
 void air_add_library_names(const char *name, mtli_arena *arena,
                            const char **names, size_t *count);
 enum { AIR_LIBRARY_NAMES = 2 };  // of one function, at the most
-// Memory of the function at hand, in its first block.
+// Returns an alloca in the current function's first block.
 LLVMValueRef air_make_room(air_translation *t, LLVMTypeRef type);
 
 // library_calls.c ---------------------------------------------------------------
@@ -137,14 +137,14 @@ LLVMValueRef air_call_fitting(air_translation *t, LLVMValueRef function,
 
 // metadata.c --------------------------------------------------------------------
 
-// Reads an MDNode's operands; *out_count of them, in the arena.
+// Returns an MDNode's operands, *out_count of them, in the arena.
 LLVMValueRef *air_node(air_translation *t, LLVMValueRef node,
                        unsigned *out_count);
 LLVMValueRef *air_named_nodes(air_translation *t, const char *name,
                               unsigned *out_count);
-// The text of a metadata string, in the arena; NULL if it is none.
+// Returns the text of a metadata string, in the arena; NULL for other nodes.
 const char *air_text(air_translation *t, LLVMValueRef value);
-// The value of a constant integer; otherwise what is given.
+// Returns the value of a constant integer, otherwise the default.
 int64_t air_integer(LLVMValueRef value, int64_t otherwise);
 
 // parameters.c ------------------------------------------------------------------
@@ -173,7 +173,7 @@ const char *air_layout(air_translation *t, LLVMValueRef node,
 
 // Describes the function constants of the module in t->code.
 void air_describe_constants(air_translation *t);
-// Whether a variable of source is a function constant.
+// True if a variable of source is a function constant.
 bool air_is_constant(air_translation *t, LLVMValueRef variable);
 // What switches an argument: predicate is the variable that the node of its
 // air.function_constant names. Sets enabling_constant, or condition.

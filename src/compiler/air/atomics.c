@@ -68,8 +68,8 @@ static LLVMValueRef store(air_translation *t, LLVMValueRef call) {
   return made;
 }
 
-// (address, address of what is expected, value, ...): gives what was there, and
-// puts it in the place of what was expected.
+// Translates a compare-and-exchange (address, address of the expected value,
+// value, ...), which also stores the old value as the expected one.
 static LLVMValueRef compare_exchange(air_translation *t, LLVMValueRef call) {
   LLVMValueRef value = air_operand(t, call, 2);
   LLVMValueRef place = air_operand(t, call, 1);

@@ -52,8 +52,8 @@ static LLVMValueRef clone_call(air_translation *t, LLVMValueRef call) {
 
 // --- vectors -----------------------------------------------------------------
 
-// Where element `at` of a vector of AIR is in one of portable IR; -1 if there
-// is none, for matrices have but the first two.
+// Returns where element `at` of an AIR vector is in portable IR; -1 for none:
+// of a matrix only the first two exist there.
 static int own_element(LLVMTypeRef type, int at) {
   return air_is_matrix(type) && at >= AIR_OWN_ELEMENTS ? -1 : at;
 }
@@ -292,7 +292,7 @@ static void clone_block(air_translation *t, LLVMBasicBlockRef from) {
 
 // --- bodies ------------------------------------------------------------------
 
-// The blocks that a function reaches, each behind those that dominate it.
+// The blocks that a function reaches, each after its dominators.
 typedef struct block_order {
   LLVMBasicBlockRef *blocks;  // [count], the entry last
   size_t count;
@@ -331,7 +331,7 @@ static void fill_phi(air_translation *t, LLVMValueRef from) {
   for (unsigned i = 0; i < count; ++i) {
     LLVMBasicBlockRef block =
         air_map_get(&t->values, LLVMGetIncomingBlock(from, i));
-    if (block) {  // others are not reached
+    if (block) {  // other blocks are unreachable
       LLVMValueRef value = air_value(t, LLVMGetIncomingValue(from, i));
       LLVMAddIncoming(phi, &value, &block, 1);
     }

@@ -70,8 +70,8 @@ static char second_letter(const char *rest) {
   return dot ? dot[1] : '\0';
 }
 
-// Rounding to nearest even is what all others do; another way has a name
-// behind the types.
+// True for rounding to nearest even; other rounding modes are named after the
+// types.
 static bool is_rounded_plainly(const char *rest) {
   int dots = 0;
   for (; *rest; ++rest) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// families.h: families of AIR's functions that become instructions, or
-// functions of docs/ir.md; functions.c has the table of them.
+// families.h: families of AIR functions that become instructions or functions
+// of docs/ir.md; functions.c has their table.
 #ifndef MTLC_AIR_FAMILIES_H
 #define MTLC_AIR_FAMILIES_H
 
@@ -27,8 +27,8 @@ air_family air_call_normalize;
 air_family air_call_simdgroup_barrier;
 air_family air_call_threadgroup_barrier;
 
-// The support library's function (without "lib.") for a function of textures;
-// false if name is none.
+// Finds the support library's function (without "lib.") for a texture function;
+// false if name is no texture function.
 bool air_texture_library_name(const char *name, char out[64]);
 
 // Notes the callee of a call as one that has no definition; returns NULL.

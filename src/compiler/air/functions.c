@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// functions.c: what AIR's own functions and LLVM's intrinsics become: one table
-// for those that portable IR has something for; all others are the support
-// library's.
+// functions.c: the table of AIR functions and LLVM intrinsics that have an
+// equivalent in portable IR. All others are the support library's.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "compiler/air/families.h"
 
 static const struct {
-  const char *prefix;  // what follows "air."; a type may come behind it
+  const char *prefix;  // follows "air."; a type may follow it
   air_family *call;
 } families[] = {
     {"atomic.", air_call_atomic},
@@ -43,8 +42,7 @@ LLVMValueRef air_call(air_translation *t, LLVMValueRef call, const char *name) {
              : air_call_library(t, call, name);
 }
 
-// A texture, a table and whatever else a kernel is given is null if there is
-// none.
+// Null tests: a texture, a table or another argument is null if it is absent.
 LLVMValueRef air_call_null(air_translation *t, LLVMValueRef call,
                            const char *rest) {
   (void)rest;
@@ -66,7 +64,7 @@ static bool starts(const char *name, const char *prefix) {
   return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-// What only tells an optimiser something.
+// True for calls that only advise an optimiser.
 static bool is_advice(const char *name) {
   static const char *const names[] = {"llvm.lifetime.", "llvm.assume",
                                       "llvm.dbg.", "llvm.experimental.noalias.",
@@ -120,7 +118,7 @@ static LLVMValueRef call_same(air_translation *t, LLVMValueRef call,
 
 LLVMValueRef air_call_intrinsic(air_translation *t, LLVMValueRef call,
                                 const char *name) {
-  // Those that are a function of their operands' values and nothing else.
+  // Functions that depend on their operands' values alone.
   static const char *const plain[] = {
       "llvm.abs.", "llvm.bitreverse.", "llvm.bswap.", "llvm.ceil.",
       "llvm.copysign.", "llvm.ctlz.", "llvm.ctpop.", "llvm.cttz.",

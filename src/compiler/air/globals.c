@@ -8,7 +8,7 @@ enum { SPACE_THREADGROUP = 3 };
 
 static const char threadgroup_section[] = ".mettle.threadgroup";
 
-// Lists that only tell a linker what to keep.
+// True for lists that only tell a linker what to keep.
 static bool is_list(const char *name) {
   return strcmp(name, "llvm.compiler.used") == 0 ||
          strcmp(name, "llvm.used") == 0;
@@ -79,8 +79,8 @@ static bool is_built_in(const char *name) {
   return strncmp(name, "llvm.", 5) == 0 || strncmp(name, "air.", 4) == 0;
 }
 
-// What Metal's compiler has no name for in its own space is no function of
-// another library that a pipeline could link.
+// True for names that are internal to Metal's compiler: no other library can
+// define such a function.
 static bool is_internal_name(const char *name) {
   return name[0] == '_' && name[1] == '_';
 }
@@ -89,7 +89,7 @@ static void declare_function(air_translation *t, LLVMValueRef from) {
   size_t length;
   const char *name = LLVMGetValueName2(from, &length);
   if (is_built_in(name)) {
-    return;  // each call becomes what the function means
+    return;  // each call is translated by itself
   }
   if (LLVMIsDeclaration(from) && is_internal_name(name) &&
       LLVMGetFirstUse(from)) {

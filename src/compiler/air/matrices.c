@@ -48,7 +48,7 @@ static LLVMValueRef widened(air_translation *t, LLVMValueRef tile) {
   }
 }
 
-// Of a and b and the addend, each of its own type, to floats and back.
+// Multiplies and adds matrices of different types by way of floats.
 static LLVMValueRef multiply_add(air_translation *t, LLVMValueRef call) {
   LLVMTypeRef result = air_type(t, LLVMTypeOf(call));
   LLVMTypeRef floats =

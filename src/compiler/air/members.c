@@ -20,7 +20,7 @@ typedef struct member_entry {
   LLVMValueRef argument;  // likewise: a resource's
 } member_entry;
 
-// Reads the entry at *at and moves *at behind it.
+// Reads the entry at *at and moves *at past it.
 static bool next_entry(air_translation *t, LLVMValueRef *operands,
                        unsigned count, unsigned *at, member_entry *out) {
   if (*at + MEMBER_OPERANDS > count) {
@@ -156,7 +156,7 @@ static void append_number(air_translation *t, layout_text *out,
   append(t, out, text);
 }
 
-// What a resource of an argument buffer is, as a letter of the layout.
+// Returns the kind of an argument buffer's resource, as a letter of the layout.
 static char kind_of(air_translation *t, LLVMValueRef argument,
                     uint32_t *out_id) {
   unsigned count;

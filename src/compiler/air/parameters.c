@@ -146,7 +146,7 @@ static void take_word(argument_reader *r, const char *word) {
   }
 }
 
-// Of a resource or an address the attribute is known by what it is.
+// Fills in attributes that follow from what a resource or address is.
 static void finish_facts(argument_reader *r) {
   mtlc_parameter_facts *facts = r->facts;
   const bool is_memory = facts->is_pointer || facts->is_reference;

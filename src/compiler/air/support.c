@@ -27,7 +27,7 @@ static struct {
   const mtli_blob *ir;
 } library;
 
-// Everything that the library is made from is in the headers.
+// Hashes the headers, which contain all of the library.
 static XXH128_canonical_t identity_of_headers(void) {
   XXH128_canonical_t identity = {0};
   XXH3_state_t *state = XXH3_createState();

@@ -33,7 +33,7 @@ static const struct {
   unsigned sides;    // of the image, in texels
   const char *kind;  // by which it is sampled
 } shapes[] = {
-    // A name that begins another stands behind it.
+    // a name that begins another one comes after it
     {"1d_array", SHAPE_1D_ARRAY, 1, "1d"},
     {"1d", SHAPE_1D, 1, "1d"},
     {"buffer_1d", SHAPE_1D, 1, NULL},
@@ -53,7 +53,7 @@ static const char *const operations[] = {
 
 // A name taken to pieces.
 typedef struct texture_name {
-  const char *operation;  // with a '_' behind it
+  const char *operation;  // followed by '_'
   const char *action;     // of an atomic operation: "fetch_add"
   size_t action_length;
   bool is_depth;
@@ -70,7 +70,7 @@ static bool starts(const char *text, const char *prefix) {
   return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-// Takes "texture_2d_array_grad.s.v4i32" to pieces.
+// Parses "texture_2d_array_grad.s.v4i32".
 static bool parse_class(const char *at, texture_name *out) {
   out->is_depth = starts(at, "depth_");
   if (!out->is_depth && !starts(at, "texture_")) {
@@ -126,7 +126,7 @@ static bool is_sampling(const texture_name *name) {
          starts(name->operation, "gather_");
 }
 
-// The support library's function, without "lib."; false if there is none.
+// Finds the support library's function, without "lib."; false if there is none.
 static bool library_name(const texture_name *name, char out[64]) {
   const char *id = name->is_integer ? "i32" : "f32";
   const int length = (int)strlen(name->operation) - 1;
@@ -166,7 +166,7 @@ typedef struct texture_call {
   const texture_name *name;
   unsigned at;     // the next operand
   unsigned count;  // of operands
-  // For the support library.
+  // arguments for the support library
   LLVMValueRef given[MOST_ARGUMENTS];
   unsigned given_count;
   bool failed;
@@ -226,7 +226,7 @@ static LLVMValueRef widen(texture_call *c, LLVMValueRef value,
                          LLVMFloatTypeInContext(c->t->context), "");
 }
 
-// Takes the next argument apart into `wanted` components: those of a vector, or a
+// Splits the next argument into `wanted` components: those of a vector, or a
 // scalar as the first; zeros for the rest.
 static void take_components(texture_call *c, LLVMValueRef out[4],
                             unsigned wanted, bool is_signed) {
@@ -410,7 +410,7 @@ static LLVMValueRef sample(texture_call *c) {
 
 // Coordinates that an offset, in the list's next vector, has moved.
 static void move_place(texture_call *c) {
-  enum { FIRST = 2 };  // behind texture and shape
+  enum { FIRST = 2 };  // follows texture and shape
   LLVMValueRef offset[4];
   take_components(c, offset, 3, true);
   for (unsigned i = 0; i < 3; ++i) {
@@ -519,7 +519,7 @@ LLVMValueRef air_call_texture(air_translation *t, LLVMValueRef call,
                     .count = LLVMGetNumArgOperands(call)};
   LLVMValueRef made;
   if (is(&parsed, "fence_")) {
-    return NULL;  // what is written is there for all that comes behind
+    return NULL;  // written values are visible to all later reads
   }
   if (is_sampling(&parsed)) {
     made = sample(&c);

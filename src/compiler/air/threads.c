@@ -78,14 +78,14 @@ LLVMValueRef air_call_lane(air_translation *t, LLVMValueRef call,
                            false, "");
 }
 
-// Asked of what a program declares to be the same for all threads.
+// AIR calls this for values that a program declares uniform.
 LLVMValueRef air_call_is_uniform(air_translation *t, LLVMValueRef call,
                                  const char *rest) {
   (void)rest;
   return LLVMConstInt(air_type(t, LLVMTypeOf(call)), 1, false);
 }
 
-// 1 for all but 0.
+// Returns 0 for 0 and 1 for any other value.
 LLVMValueRef air_call_normalize(air_translation *t, LLVMValueRef call,
                                 const char *rest) {
   (void)rest;

@@ -176,7 +176,7 @@ LLVMValueRef air_value(air_translation *t, LLVMValueRef value) {
   } else {
     air_fail(t, MTL_UNSUPPORTED, "a value that portable IR does not have");
   }
-  if (!known) {  // the translation has failed, and goes on to its end
+  if (!known) {  // the translation has failed, and continues to its end
     known = LLVMGetUndef(air_type(t, LLVMTypeOf(value)));
   }
   air_map_set(&t->values, value, known);

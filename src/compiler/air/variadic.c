@@ -14,7 +14,8 @@ LLVMTypeRef air_packed_type(air_translation *t, LLVMTypeRef type) {
   return LLVMFunctionType(LLVMGetReturnType(type), types, count + 1, false);
 }
 
-// Bytes of a value that may stand for "...", a power of two; 0 for others.
+// Returns the size of a value that may be passed for "...", a power of two; 0
+// for others.
 static unsigned size_of(LLVMTypeRef type) {
   switch (LLVMGetTypeKind(type)) {
     case LLVMIntegerTypeKind: {

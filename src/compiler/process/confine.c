@@ -182,7 +182,7 @@ static void allow_argument(filter *self, long call, unsigned argument,
   load(self, offsetof(struct seccomp_data, nr));
 }
 
-// Allows a call in whose argument, of 32 bits, the masked ones are value.
+// Allows a system call if the masked bits of a 32-bit argument equal value.
 static void allow_bits(filter *self, long call, unsigned argument,
                        unsigned mask, unsigned value) {
   unless_equal(self, (unsigned)call, 5);

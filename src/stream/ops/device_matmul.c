@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// device_matmul.c: matrix products by the device's library. What it does
-// not take as it lies is copied first, and a bias is where the sums begin.
+// device_matmul.c: matrix products by the device's library. Operands whose
+// layout the library does not take are copied first; a bias is the initial
+// value of the sums.
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
