@@ -3,7 +3,10 @@
 // a few lines of IR go in, facts come out as text.
 #include <inttypes.h>
 #include <llvm-c/Core.h>
+#include <stdio.h>
+#include <stdlib.h>
 
+#include "compiler/ir/analysis/access_spaces.h"
 #include "compiler/ir/analysis/cycles.h"
 #include "compiler/ir/analysis/forward.h"
 #include "compiler/ir/analysis/inlined_size.h"
@@ -84,6 +87,70 @@ TEST(loops, turns_are_known_where_a_count_is_compared_with_a_constant) {
       "done: ret void\n";
   CHECK_TEXT(facts_of(known, 32, 32, facts_of_turns), "known\n");
   CHECK_TEXT(facts_of(unknown, 32, 32, facts_of_turns), "unknown\n");
+}
+
+// --- access spaces -----------------------------------------------------------
+
+// A set of spaces: "0" to "61" for arguments, "other", "threadgroup".
+static const char *spaces_text(mtlc_spaces spaces, char out[64]) {
+  int length = 0;
+  out[0] = '\0';
+  for (int i = 0; i < 64; ++i) {
+    if (spaces >> i & 1 && length < 40) {
+      length +=
+          i < MTLC_OTHER_SPACE
+              ? snprintf(out + length, 64 - (size_t)length, " %d", i)
+              : snprintf(out + length, 64 - (size_t)length,
+                         i == MTLC_OTHER_SPACE ? " other" : " threadgroup");
+    }
+  }
+  return length ? out : " none";
+}
+
+static void facts_of_accesses(const facts_subject *s) {
+  static const char name[] = "mettle.thread";
+  LLVMSetValueName2(s->kernel->thread, name, sizeof name - 1);
+  mtlc_accesses accesses = {0};
+  CHECK_OK(mtlc_find_accesses(s->kernel, &accesses));
+  for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(s->kernel->thread); b;
+       b = LLVMGetNextBasicBlock(b)) {
+    for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+         i = LLVMGetNextInstruction(i)) {
+      if (LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) {
+        char read[64], written[64];
+        const mtlc_access access = mtlc_access_of(&accesses, i);
+        facts_add("reads%s, writes%s", spaces_text(access.read, read),
+                  spaces_text(access.written, written));
+      }
+    }
+  }
+  free(accesses.items);
+}
+
+TEST(access_spaces, an_address_is_followed_through_a_variable) {
+  CHECK_TEXT(facts_of("%kept = alloca ptr\n"
+                      "%x = call ptr @mettle.argument(i32 0)\n"
+                      "%y = call ptr @mettle.argument(i32 1)\n"
+                      "store ptr %y, ptr %kept\n"
+                      "%at = load ptr, ptr %kept\n"
+                      "%value = load i32, ptr %x\n"
+                      "store i32 %value, ptr %at\n"
+                      "ret void\n",
+                      32, 32, facts_of_accesses),
+             "reads none, writes none\n"
+             "reads none, writes none\n"
+             "reads 0, writes none\n"
+             "reads none, writes 1\n");
+}
+
+TEST(access_spaces, a_loaded_address_may_lead_to_other_memory) {
+  CHECK_TEXT(facts_of("%x = call ptr @mettle.argument(i32 0)\n"
+                      "%found = load ptr, ptr %x\n"
+                      "store i32 1, ptr %found\n"
+                      "ret void\n",
+                      32, 32, facts_of_accesses),
+             "reads 0, writes none\n"
+             "reads none, writes other\n");
 }
 
 // --- forward -----------------------------------------------------------------
