@@ -36,7 +36,7 @@ typedef struct mtl_buffer_desc {
   const void *bytes;    // [length_bytes] initial contents, or NULL for zeros
   void *no_copy_bytes;  // [length_bytes] the caller's memory to use in place;
                         // it and the length are multiples of the device's
-                        // no_copy_alignment_bytes; shared mode only
+                        // no_copy_alignment_bytes; shared, or as the end says
   mtl_buffer_deallocator *deallocator;  // for no_copy_bytes; NULL for none
   void *deallocator_context;
   bool guarded;  // an inaccessible page right behind the last byte: an
@@ -104,6 +104,13 @@ MTL_API MTL_MUST_USE mtl_status mtl_buffer_did_modify_range(
 MTL_API void mtl_buffer_set_label(mtl_buffer *buffer, const char *label);
 // Returns the label, "" if there is none. Valid until the next set_label.
 MTL_API const char *mtl_buffer_label(const mtl_buffer *buffer);
+
+// --- memory of others on the GPU ---------------------------------------------
+//
+// In private storage, on a device that runs native work (cuda), no_copy_bytes
+// is an address of the GPU's own memory, such as that of a torch tensor on the
+// same GPU (DLPack's data): kernels use it where it is, and contents is NULL.
+// mtl_buffer_gpu_address of a private buffer is such an address, too.
 
 #ifdef __cplusplus
 }

@@ -123,3 +123,43 @@ TEST(native_work, is_refused_while_an_encoder_is_open) {
   CHECK_ERROR(mtl_command_buffer_commit(commands), MTL_INVALID_STATE,
               "an encoder is open");
 }
+
+// Memory that others have on the device is used where it is.
+TEST(native_work, private_memory_of_others_is_used_in_place) {
+  need_native_work();
+  mtl_buffer *others = new_buffer_like((mtl_buffer_desc){
+      .length_bytes = COUNT * 4, .storage_mode = MTL_STORAGE_PRIVATE});
+  mtl_buffer *same = new_buffer_like((mtl_buffer_desc){
+      .length_bytes = 64 * 4,
+      .storage_mode = MTL_STORAGE_PRIVATE,
+      .no_copy_bytes =
+          (char *)(uintptr_t)mtl_buffer_gpu_address(others) + 16});
+  CHECK_EQUAL(mtl_buffer_gpu_address(same), mtl_buffer_gpu_address(others) + 16);
+  mtl_command_buffer *commands = new_commands(new_queue());
+  fill_natively(commands, others, 0, 7);
+  encode(commands, new_pipeline(doubling, "twice"), same, size_of(64, 1, 1),
+         size_of(64, 1, 1));
+  mtl_buffer *out = new_buffer(COUNT * 4);
+  mtl_blit_encoder *blit = NULL;
+  CHECK_OK(mtl_blit_encoder_create(commands, &blit));
+  mtl_blit_encoder_copy(blit, others, 0, out, 0, COUNT * 4);
+  CHECK_OK(mtl_blit_encoder_end(blit));
+  finish(commands);
+  mtl_blit_encoder_release(blit);
+  for (uint32_t i = 0; i < COUNT; i++) {
+    CHECK_EQUAL(words(out)[i], i >= 4 && i < 68 ? 14 : 7);
+  }
+}
+
+TEST(native_work, memory_of_the_host_is_no_private_memory) {
+  need_native_work();
+  static uint32_t bytes[64];
+  mtl_buffer *buffer = NULL;
+  CHECK_ERROR(mtl_buffer_create(
+                  the_device(),
+                  &(mtl_buffer_desc){.length_bytes = sizeof bytes,
+                                     .storage_mode = MTL_STORAGE_PRIVATE,
+                                     .no_copy_bytes = bytes},
+                  &buffer),
+              MTL_INVALID_ARGUMENT, "no address in the memory of device");
+}

@@ -117,6 +117,10 @@ static const pass passes[] = {
     {"ptx_lower_memory", mtlc_ptx_lower_memory, PTX},
     {"ptx_enter_block", mtlc_ptx_enter_block, PTX},
     {"ptx_optimise", mtlc_ptx_optimise, PTX},
+    // What LLVM has not unrolled by itself.
+    {"ptx_unroll_loops", mtlc_ptx_unroll_loops, PTX},
+    // When divisions by constants have become products.
+    {"ptx_divide", mtlc_ptx_divide, PTX},
     // Threads that never wait need no state of their own.
     {"loop_lanes", mtlc_loop_lanes, CPU},
     // Any other kernel.

@@ -10,13 +10,19 @@
 //   exp10     ex2.approx(x * log2 10) 2 + 1.2 |x| ulp    2 + floor(2 |x|) ulp
 //   rsqrt     rsqrt.approx            2^-22.9            2 ulp
 //
+// The program's own divisions of floats, and those of the library's operators on
+// vectors, are marked for divide.c.
+//
 // Requires  link_functions: before library functions are inlined
-// Leaves    those functions with other bodies; nothing unless the library is
+// Leaves    those functions with other bodies; the flag arcp on the program's
+//           divisions; nothing unless the library is
 //           for fast math and the target says "+approximate"
 #include "base/status.h"
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/ir/llvm/attributes.h"
 #include "compiler/ir/llvm/calls.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/names.h"
 #include "compiler/ptx/ptx.h"
 
 typedef struct approximation {
@@ -59,6 +65,27 @@ static void replace(mtlc_kernel *kernel, LLVMBuilderRef builder,
   LLVMSetLinkage(old, LLVMInternalLinkage);  // it is no longer called
 }
 
+// True if a function is the program's, or the library's operator / or /=.
+static bool is_programs(const char *function) {
+  static const char library[] = "_ZN5metal", inner[] = "_ZN8__mettle";
+  if (mtlc_starts_with(function, inner)) {
+    return false;
+  }
+  const char *rest = function + sizeof library - 1;
+  return !mtlc_starts_with(function, library) ||
+         mtlc_starts_with(rest, "dv") || mtlc_starts_with(rest, "dV");
+}
+
+static void mark_division(LLVMValueRef i, void *context) {
+  (void)context;
+  if (mtlc_is_opcode(i, LLVMFDiv) &&
+      is_programs(mtlc_name(
+          LLVMGetBasicBlockParent(LLVMGetInstructionParent(i))))) {
+    LLVMSetFastMathFlags(
+        i, LLVMGetFastMathFlags(i) | LLVMFastMathAllowReciprocal);
+  }
+}
+
 mtl_status mtlc_ptx_approximate(mtlc_kernel *kernel) {
   if (!kernel->may_approximate ||
       kernel->library->math_mode != MTL_MATH_FAST) {
@@ -68,6 +95,7 @@ mtl_status mtlc_ptx_approximate(mtlc_kernel *kernel) {
   for (size_t i = 0; i < sizeof approximations / sizeof *approximations; i++) {
     replace(kernel, builder, &approximations[i]);
   }
+  mtlc_for_each_in_module(kernel->module, mark_division, NULL);
   LLVMDisposeBuilder(builder);
   return MTL_OK;
 }

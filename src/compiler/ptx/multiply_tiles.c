@@ -9,7 +9,9 @@
 // enter_block gives threads their places. The right side is wanted with rows
 // and columns exchanged: it is loaded so, or turned by movmatrix. The machine
 // multiplies 16 rows: two products of the same right side are one, and one
-// alone leaves half of them empty.
+// alone leaves half of them empty. Of halves and bfloats it multiplies 16
+// columns, too: two such that are added to each other are one, for which loops
+// of products have two turns at once.
 //
 // Requires  group_class; calls of mettle.tile.* as link_functions left them.
 //           Stands back unless the target says "+approximate" (approximate.c),
@@ -25,11 +27,14 @@
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/marks.h"
+#include "compiler/ir/llvm/module.h"
 #include "compiler/ir/llvm/names.h"
 #include "compiler/ir/llvm/types.h"
 #include "compiler/ir/llvm/value_list.h"
 #include "compiler/ptx/flow.h"
 #include "compiler/ptx/ptx.h"
+#include "compiler/ptx/tiles.h"
 
 enum { LEAST_CAPABILITY = 80, LEFT = 0, RIGHT = 1, SUM = 2 };
 
@@ -164,14 +169,17 @@ static LLVMValueRef turned(const lowering *l, LLVMValueRef tile,
       return made->items[i];
     }
   }
-  LLVMValueRef result = load_turned(l, tile);
+  const bool is_narrow = LLVMTypeOf(tile) == l->types.i32;
+  LLVMValueRef result = is_narrow ? NULL : load_turned(l, tile);
   if (!result) {
-    const bool is_early = LLVMIsAInstruction(tile) && !LLVMIsAPHINode(tile) &&
-                          mtlc_ptx_is_for_all(&l->flow, tile);
-    LLVMPositionBuilderBefore(l->builder,
-                              is_early ? LLVMGetNextInstruction(tile) : at);
-    result = LLVMTypeOf(tile) == l->types.i32 ? turn_word(l, tile)
-                                              : turn_floats(l, tile);
+    const bool is_early =
+        LLVMIsAInstruction(tile) && mtlc_ptx_is_for_all(&l->flow, tile);
+    if (is_early) {
+      mtlc_position_behind_phis(l->builder, LLVMGetNextInstruction(tile));
+    } else {
+      LLVMPositionBuilderBefore(l->builder, at);
+    }
+    result = is_narrow ? turn_word(l, tile) : turn_floats(l, tile);
     if (!is_early) {
       return result;  // it is of no use elsewhere
     }
@@ -184,8 +192,9 @@ static LLVMValueRef turned(const lowering *l, LLVMValueRef tile,
 // --- products ----------------------------------------------------------------
 
 typedef struct product {
-  LLVMValueRef left[2];   // tiles above each other; the second may be NULL
-  LLVMValueRef right;     // turned
+  LLVMValueRef left[4];   // tiles above each other, then those beside them;
+                          // NULL for none
+  LLVMValueRef right[2];  // turned; the second NULL for none
   LLVMValueRef sum[4];    // floats: two of each
 } product;
 
@@ -207,15 +216,28 @@ static void multiply(const lowering *l, product *p, const char *text,
 }
 
 static void multiply_narrow(const lowering *l, product *p, elements kind) {
-  LLVMValueRef factors[] = {
-      p->left[0], p->left[1] ? p->left[1] : number(l, 0), p->right};
-  multiply(l, p,
-           kind == HALF
-               ? "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
-                 "{$0,$1,$2,$3}, {$4,$5}, {$6}, {$7,$8,$9,$10};"
-               : "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 "
-                 "{$0,$1,$2,$3}, {$4,$5}, {$6}, {$7,$8,$9,$10};",
-           factors, 3, "=f,=f,=f,=f,r,r,r,f,f,f,f");
+  static const char *const texts[2][2] = {
+      {"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+       "{$0,$1,$2,$3}, {$4,$5}, {$6}, {$7,$8,$9,$10};",
+       "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 "
+       "{$0,$1,$2,$3}, {$4,$5}, {$6}, {$7,$8,$9,$10};"},
+      {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+       "{$0,$1,$2,$3}, {$4,$5,$6,$7}, {$8,$9}, {$10,$11,$12,$13};",
+       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+       "{$0,$1,$2,$3}, {$4,$5,$6,$7}, {$8,$9}, {$10,$11,$12,$13};"}};
+  const bool is_long = p->right[1] != NULL;
+  LLVMValueRef factors[6];
+  unsigned count = 0;
+  for (int i = 0; i < (is_long ? 4 : 2); i++) {
+    factors[count++] = p->left[i] ? p->left[i] : number(l, 0);
+  }
+  factors[count++] = p->right[0];
+  if (is_long) {
+    factors[count++] = p->right[1];
+  }
+  multiply(l, p, texts[is_long][kind == BFLOAT], factors, count,
+           is_long ? "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f"
+                   : "=f,=f,=f,=f,r,r,r,f,f,f,f");
 }
 
 // Splits a float into two TF32 numbers of 11 significant bits: the rounded
@@ -246,7 +268,7 @@ static void multiply_floats(const lowering *l, product *p) {
     }
   }
   for (uint32_t i = 0; i < 2; i++) {
-    split(l, word(l, p->right, i), &right[0][i], &right[1][i]);
+    split(l, word(l, p->right[0], i), &right[0][i], &right[1][i]);
   }
   static const int order[3][2] = {{1, 0}, {0, 1}, {0, 0}};
   for (int i = 0; i < 3; i++) {
@@ -266,42 +288,7 @@ static LLVMValueRef join(const lowering *l, const LLVMValueRef *floats) {
   return LLVMBuildBitCast(l->builder, both, l->types.i64, "");
 }
 
-// Replaces one product, or two of the same right side at the second's place.
-static void replace(const lowering *l, LLVMValueRef first, LLVMValueRef second,
-                    mtlc_values *tiles, mtlc_values *made) {
-  LLVMValueRef calls[] = {first, second};
-  LLVMValueRef at = second ? second : first;
-  const elements kind = kind_of(first);
-  LLVMValueRef right = LLVMGetOperand(first, RIGHT);
-  product p = {
-      .right = turned(l, kind == FLOAT ? right : LLVMGetOperand(right, 0), at,
-                      tiles, made)};
-  LLVMPositionBuilderBefore(l->builder, at);
-  LLVMValueRef zero = LLVMConstReal(l->types.f32, 0);
-  for (int i = 0; i < 2; i++) {
-    if (calls[i]) {
-      LLVMValueRef left = LLVMGetOperand(calls[i], LEFT);
-      LLVMValueRef sum = LLVMGetOperand(calls[i], SUM);
-      p.left[i] = kind == FLOAT ? left : LLVMGetOperand(left, 0);
-      p.sum[2 * i] = as_float(l, word(l, sum, 0));
-      p.sum[2 * i + 1] = as_float(l, word(l, sum, 1));
-    } else {
-      p.sum[2 * i] = p.sum[2 * i + 1] = zero;
-    }
-  }
-  if (kind == FLOAT) {
-    multiply_floats(l, &p);
-  } else {
-    multiply_narrow(l, &p, kind);
-  }
-  for (int i = 0; i < 2; i++) {
-    if (calls[i]) {
-      mtlc_replace(calls[i], join(l, &p.sum[2 * i]));
-    }
-  }
-}
-
-// --- pairs -------------------------------------------------------------------
+// --- products that are one ---------------------------------------------------
 
 static bool uses(LLVMValueRef instruction, LLVMValueRef value) {
   const int count = LLVMGetNumOperands(instruction);
@@ -313,7 +300,7 @@ static bool uses(LLVMValueRef instruction, LLVMValueRef value) {
   return false;
 }
 
-static bool is_product(LLVMValueRef instruction) {
+bool mtlc_ptx_is_product(LLVMValueRef instruction) {
   LLVMValueRef callee =
       LLVMIsACallInst(instruction) ? mtlc_callee(instruction) : NULL;
   return callee && strcmp(mtlc_name(callee), "mettle.tile.multiply_add") == 0;
@@ -327,7 +314,7 @@ static LLVMValueRef find_second(LLVMValueRef first) {
     if (uses(at, first)) {
       return NULL;
     }
-    if (is_product(at) &&
+    if (mtlc_ptx_is_product(at) &&
         LLVMGetOperand(at, RIGHT) == LLVMGetOperand(first, RIGHT) &&
         kind_of(at) == kind_of(first)) {
       return at;
@@ -336,17 +323,108 @@ static LLVMValueRef find_second(LLVMValueRef first) {
   return NULL;
 }
 
+// The product of the same kind and block that alone takes the first's result,
+// as what it adds to; NULL if there is none.
+static LLVMValueRef find_next(LLVMValueRef first) {
+  LLVMUseRef use = LLVMGetFirstUse(first);
+  LLVMValueRef user = use && !LLVMGetNextUse(use) ? LLVMGetUser(use) : NULL;
+  return user && mtlc_ptx_is_product(user) &&
+                 LLVMGetInstructionParent(user) ==
+                     LLVMGetInstructionParent(first) &&
+                 LLVMGetOperand(user, SUM) == first &&
+                 kind_of(user) == kind_of(first)
+             ? user
+             : NULL;
+}
+
+// Up to four products: [0] and [1] of one right side, [2] and [3], NULL if not,
+// those that add to them. The last one there is: its place is the result's.
+static LLVMValueRef find_all(LLVMValueRef first, LLVMValueRef calls[4]) {
+  calls[0] = first;
+  calls[1] = find_second(first);
+  calls[2] = calls[3] = NULL;
+  LLVMValueRef last = calls[1] ? calls[1] : first;
+  LLVMValueRef next = kind_of(first) == FLOAT ? NULL : find_next(first);
+  if (next && !calls[1]) {
+    calls[2] = next;
+    return next;
+  }
+  LLVMValueRef below = next ? find_next(calls[1]) : NULL;
+  if (below && (find_second(next) == below || find_second(below) == next)) {
+    calls[2] = next;
+    calls[3] = below;
+    return find_second(next) == below ? below : next;
+  }
+  return last;
+}
+
+// --- code in their place -----------------------------------------------------
+
+// The tile that the machine multiplies.
+static LLVMValueRef factor(LLVMValueRef call, unsigned side) {
+  LLVMValueRef tile = LLVMGetOperand(call, side);
+  return kind_of(call) == FLOAT ? tile : LLVMGetOperand(tile, 0);
+}
+
+static void build(const lowering *l, product *p, LLVMValueRef calls[4],
+                  LLVMValueRef at) {
+  LLVMPositionBuilderBefore(l->builder, at);
+  LLVMValueRef zero = LLVMConstReal(l->types.f32, 0);
+  for (int i = 0; i < 4; i++) {
+    p->left[i] = calls[i] ? factor(calls[i], LEFT) : NULL;
+  }
+  for (int i = 0; i < 2; i++) {
+    LLVMValueRef sum = calls[i] ? LLVMGetOperand(calls[i], SUM) : NULL;
+    for (uint32_t n = 0; n < 2; n++) {
+      p->sum[2 * i + (int)n] = sum ? as_float(l, word(l, sum, n)) : zero;
+    }
+  }
+  const elements kind = kind_of(calls[0]);
+  if (kind == FLOAT) {
+    multiply_floats(l, p);
+  } else {
+    multiply_narrow(l, p, kind);
+  }
+}
+
+// All that are one with the first.
+static void replace(const lowering *l, LLVMValueRef first, mtlc_values *tiles,
+                    mtlc_values *made) {
+  LLVMValueRef calls[4];
+  LLVMValueRef at = find_all(first, calls);
+  product p = {0};
+  for (int i = 0; i < 2; i++) {
+    if (calls[2 * i]) {
+      p.right[i] =
+          turned(l, factor(calls[2 * i], RIGHT), at, tiles, made);
+    }
+  }
+  build(l, &p, calls, at);
+  for (int i = 0; i < 2; i++) {
+    LLVMValueRef last = calls[2 + i] ? calls[2 + i] : calls[i];
+    if (!last) {
+      continue;
+    }
+    mtlc_replace(last, join(l, &p.sum[2 * i]));
+    if (last != calls[i]) {
+      LLVMInstructionEraseFromParent(calls[i]);
+    }
+  }
+}
+
+static LLVMValueRef first_product(LLVMBasicBlockRef block) {
+  LLVMValueRef at = LLVMGetFirstInstruction(block);
+  while (at && !mtlc_ptx_is_product(at)) {
+    at = LLVMGetNextInstruction(at);
+  }
+  return at;
+}
+
 static void replace_block(const lowering *l, LLVMBasicBlockRef block,
                           mtlc_values *tiles, mtlc_values *made) {
-  LLVMValueRef at = LLVMGetFirstInstruction(block);
-  while (at) {
-    LLVMValueRef next = LLVMGetNextInstruction(at);
-    if (is_product(at)) {
-      LLVMValueRef second = find_second(at);
-      next = next == second ? LLVMGetNextInstruction(next) : next;
-      replace(l, at, second, tiles, made);
-    }
-    at = next;
+  LLVMValueRef first;
+  while ((first = first_product(block)) != NULL) {
+    replace(l, first, tiles, made);
   }
 }
 
@@ -374,6 +452,85 @@ static bool are_for_all(const lowering *l) {
   return are;
 }
 
+// --- two turns at once -------------------------------------------------------
+
+static bool only_reads(LLVMBasicBlockRef block) {
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+       i = LLVMGetNextInstruction(i)) {
+    if (!mtlc_ptx_leaves_memory(i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool is_multiple(LLVMValueRef value, uint64_t of) {
+  return LLVMIsAConstantInt(value) && LLVMConstIntGetZExtValue(value) % of == 0;
+}
+
+// Says of a counter that goes in steps of a power of two from a multiple of it
+// until it is as large as a bound, that it never wraps: it would come by its
+// start again and again, and a loop that writes nothing has to end.
+static void bound_counter(LLVMBasicBlockRef block) {
+  LLVMValueRef condition = LLVMGetCondition(LLVMGetBasicBlockTerminator(block));
+  LLVMValueRef next = LLVMGetOperand(condition, 0);
+  if (LLVMGetICmpPredicate(condition) != LLVMIntULT ||
+      !mtlc_is_opcode(next, LLVMAdd) || !only_reads(block)) {
+    return;
+  }
+  LLVMValueRef counter = LLVMGetOperand(next, 0), step = LLVMGetOperand(next, 1);
+  const uint64_t by =
+      LLVMIsAConstantInt(step) ? LLVMConstIntGetZExtValue(step) : 0;
+  if (by == 0 || (by & (by - 1)) || !LLVMIsAPHINode(counter) ||
+      LLVMGetInstructionParent(counter) != block ||
+      LLVMCountIncoming(counter) != 2) {
+    return;
+  }
+  const unsigned own = LLVMGetIncomingBlock(counter, 0) == block ? 0 : 1;
+  if (LLVMGetIncomingValue(counter, own) == next &&
+      is_multiple(LLVMGetIncomingValue(counter, 1 - own), by)) {
+    LLVMSetNUW(next, true);
+  }
+}
+
+// All threads come to all products, so that loops of them may be divided: LLVM
+// does not know.
+static void allow_division(const mtlc_kernel *kernel) {
+  static const char name[] = "convergent";
+  const unsigned kind =
+      LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
+  const LLVMAttributeIndex at = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+  mtlc_values calls = {0};
+  mtlc_collect_calls(kernel->module, "mettle.tile.multiply_add", &calls);
+  for (size_t i = 0; i < calls.count; i++) {
+    LLVMRemoveCallSiteEnumAttribute(calls.items[i], at, kind);
+    LLVMRemoveEnumAttributeAtIndex(mtlc_callee(calls.items[i]), at, kind);
+  }
+  free(calls.items);
+}
+
+// Of the innermost loops of products of 16 bits.
+static mtl_status unroll(mtlc_kernel *kernel) {
+  allow_division(kernel);
+  MTL_TRY(mtlc_run_llvm_passes(
+      kernel, "function(loop-simplify,lcssa,loop(loop-rotate))"));
+  bool any = false;
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(kernel->thread); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    LLVMValueRef first = first_product(block);
+    LLVMValueRef latch = LLVMGetBasicBlockTerminator(block);
+    if (first && kind_of(first) != FLOAT && mtlc_ptx_is_counted_loop(block) &&
+        !mtlc_has_unrolling_wish(latch)) {
+      bound_counter(block);
+      mtlc_set_unrolling_count(latch, 2);
+      any = true;
+    }
+  }
+  return any ? mtlc_run_llvm_passes(
+                   kernel, "function(loop-unroll<O3>,simplifycfg)")
+             : MTL_OK;
+}
+
 mtl_status mtlc_ptx_multiply_tiles(mtlc_kernel *kernel) {
   if (!kernel->may_approximate ||
       kernel->library->math_mode != MTL_MATH_FAST ||
@@ -387,7 +544,17 @@ mtl_status mtlc_ptx_multiply_tiles(mtlc_kernel *kernel) {
                 .types = mtlc_types_of(kernel->context),
                 .builder = LLVMCreateBuilderInContext(kernel->context)};
   mtlc_ptx_find_flow(kernel, &l.flow);
-  if (are_for_all(&l)) {
+  mtl_status status = MTL_OK;
+  const bool are = are_for_all(&l);
+  if (are) {
+    status = unroll(kernel);
+    if (status == MTL_OK) {
+      mtlc_ptx_load_tiles(kernel);
+    }
+    mtli_arena_clear(&l.flow.arena);
+    mtlc_ptx_find_flow(kernel, &l.flow);  // there are other blocks now
+  }
+  if (are && status == MTL_OK) {
     mtlc_values tiles = {0}, made = {0};
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(kernel->thread);
          block; block = LLVMGetNextBasicBlock(block)) {
@@ -400,5 +567,5 @@ mtl_status mtlc_ptx_multiply_tiles(mtlc_kernel *kernel) {
   }
   LLVMDisposeBuilder(l.builder);
   mtli_arena_clear(&l.flow.arena);
-  return MTL_OK;
+  return status;
 }

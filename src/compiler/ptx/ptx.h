@@ -41,6 +41,8 @@ mtlc_pass mtlc_ptx_check_accesses;
 mtlc_pass mtlc_ptx_lower_memory;
 mtlc_pass mtlc_ptx_enter_block;
 mtlc_pass mtlc_ptx_optimise;
+mtlc_pass mtlc_ptx_unroll_loops;
+mtlc_pass mtlc_ptx_divide;
 
 // Module to PTX text; malloc'ed.
 mtl_status mtlc_emit_ptx(mtlc_kernel *kernel, void **out_text,

@@ -48,7 +48,11 @@ enum {
   CU_MEMHOSTREGISTER_DEVICEMAP = 2,
   CU_MEM_ATTACH_GLOBAL = 1,
   CU_MEM_ADVISE_SET_PREFERRED_LOCATION = 3,
+  CU_MEMORYTYPE_DEVICE = 2,
   CU_MEMORYTYPE_UNIFIED = 4,
+  // Attributes of addresses
+  CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
+  CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
   // Options of the assembler
   CU_JIT_MAX_REGISTERS = 0,
   CU_JIT_ERROR_LOG_BUFFER = 5,
@@ -105,6 +109,8 @@ typedef struct CUDA_KERNEL_NODE_PARAMS {
   F(cuGetErrorString, (CUresult result, const char **text))                    \
   F(cuMemGetInfo, (size_t *free_bytes, size_t *total_bytes))                   \
   F(cuMemAlloc, (CUdeviceptr * address, size_t bytes))                         \
+  F(cuPointerGetAttribute,                                                     \
+    (void *value, int attribute, CUdeviceptr address))                         \
   F(cuMemFree, (CUdeviceptr address))                                          \
   F(cuMemAllocManaged, (CUdeviceptr * address, size_t bytes, unsigned flags))  \
   F(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags))            \

@@ -52,6 +52,7 @@ typedef enum cuda_home {
   CUDA_MANAGED,   // pages that move to whoever touches them
   CUDA_PIECE,     // a piece of the GPU's slabs
   CUDA_CLIENTS,   // the client's memory, registered
+  CUDA_OTHERS,    // memory of the GPU that others have allocated
   CUDA_PART,      // of another buffer
 } cuda_home;
 

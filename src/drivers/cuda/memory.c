@@ -242,6 +242,26 @@ static mtl_status create_clients(cuda_buffer *made,
                    "cuMemHostGetDevicePointer");
 }
 
+// The address stays whose it is.
+static mtl_status take_others(cuda_buffer *made, const mtl_buffer_desc *desc) {
+  const CUdeviceptr address = (uintptr_t)desc->no_copy_bytes;
+  unsigned type = 0;
+  int gpu = -1;
+  if (cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                 address) ||
+      cuda.cuPointerGetAttribute(&gpu, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                 address) ||
+      type != CU_MEMORYTYPE_DEVICE || gpu != device_of(made)->gpu) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_buffer_create: no_copy_bytes %p in private storage "
+                     "is no address in the memory of device '%s'",
+                     desc->no_copy_bytes, device_of(made)->device.info.name);
+  }
+  made->home = CUDA_OTHERS;
+  made->buffer.gpu_address = address;
+  return MTL_OK;
+}
+
 static mtl_status create_part(cuda_buffer *made, const mtl_buffer_desc *desc) {
   const mtl_buffer *parent = made->buffer.parent;
   const size_t offset = made->buffer.parent_offset_bytes;
@@ -268,6 +288,8 @@ mtl_status cuda_buffer_create(mtl_buffer *base, const mtl_buffer_desc *desc) {
   cuda_enter(device_of(made));
   const mtl_status status =
       base->parent          ? create_part(made, desc)
+      : desc->no_copy_bytes && desc->storage_mode == MTL_STORAGE_PRIVATE
+          ? take_others(made, desc)
       : desc->no_copy_bytes ? create_clients(made, desc)
       : desc->storage_mode != MTL_STORAGE_SHARED ? create_own(made, desc)
       : desc->length_bytes <= SMALL_BYTES        ? create_pinned(made, desc)
@@ -297,6 +319,7 @@ void cuda_buffer_destroy(mtl_buffer *base) {
       break;
     case CUDA_MANAGED: cuda.cuMemFree(buffer->allocation); break;
     case CUDA_CLIENTS: cuda.cuMemHostUnregister(base->contents); break;
+    case CUDA_OTHERS:
     case CUDA_PART:
     case CUDA_NOWHERE: break;
   }

@@ -41,7 +41,10 @@ static mtl_status check_no_copy(const mtl_device *device,
     return mtli_fail(MTL_INVALID_ARGUMENT,
                      "mtl_buffer_create: both bytes and no_copy_bytes are set");
   }
-  if (desc->storage_mode != MTL_STORAGE_SHARED) {
+  // Private: an address of the device's own, as others on it have.
+  const bool is_devices = desc->storage_mode == MTL_STORAGE_PRIVATE &&
+                          device->info.runs_native_work;
+  if (desc->storage_mode != MTL_STORAGE_SHARED && !is_devices) {
     return mtli_fail(MTL_INVALID_ARGUMENT,
                      "mtl_buffer_create: no_copy_bytes needs shared storage");
   }

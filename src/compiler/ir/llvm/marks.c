@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/types.h"
 
 static const char invariant[] = "invariant.load";
 
@@ -72,19 +73,74 @@ void mtlc_drop_flags(LLVMValueRef i) {
   }
 }
 
-void mtlc_set_loop_wish(LLVMValueRef latch, const char *wish) {
+// --- wishes of loops ---------------------------------------------------------
+
+static unsigned loop_kind(LLVMContextRef context) {
   static const char name[] = "llvm.loop";
+  return LLVMGetMDKindIDInContext(context, name, sizeof name - 1);
+}
+
+// A loop's node names itself, so that no two are the same.
+static void set_wish(LLVMValueRef latch, LLVMMetadataRef wish) {
   LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(latch));
-  // A loop's node names itself, so that no two are the same.
   LLVMMetadataRef self = LLVMTemporaryMDNode(context, NULL, 0);
-  LLVMMetadataRef text = LLVMMDStringInContext2(context, wish, strlen(wish));
-  LLVMMetadataRef parts[] = {self, LLVMMDNodeInContext2(context, &text, 1)};
+  LLVMMetadataRef parts[] = {self, wish};
   LLVMMetadataRef node = LLVMMDNodeInContext2(context, parts, 2);
   LLVMMetadataReplaceAllUsesWith(self, node);
-  LLVMSetMetadata(latch,
-                  LLVMGetMDKindIDInContext(context, name, sizeof name - 1),
+  LLVMSetMetadata(latch, loop_kind(context),
                   LLVMMetadataAsValue(context, node));
 }
+
+void mtlc_set_loop_wish(LLVMValueRef latch, const char *wish) {
+  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(latch));
+  LLVMMetadataRef text = LLVMMDStringInContext2(context, wish, strlen(wish));
+  set_wish(latch, LLVMMDNodeInContext2(context, &text, 1));
+}
+
+void mtlc_set_unrolling_count(LLVMValueRef latch, uint32_t count) {
+  static const char name[] = "llvm.loop.unroll.count";
+  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(latch));
+  LLVMMetadataRef pair[] = {
+      LLVMMDStringInContext2(context, name, sizeof name - 1),
+      LLVMValueAsMetadata(mtlc_i32(context, count))};
+  set_wish(latch, LLVMMDNodeInContext2(context, pair, 2));
+}
+
+static bool is_text(LLVMValueRef operand, const char *text) {
+  unsigned length = 0;
+  const char *found = operand && LLVMIsAMDString(operand)
+                          ? LLVMGetMDString(operand, &length)
+                          : NULL;
+  return found && length == strlen(text) && memcmp(found, text, length) == 0;
+}
+
+bool mtlc_has_unrolling_wish(LLVMValueRef latch) {
+  enum { MOST_OPERANDS = 16 };
+  LLVMValueRef node = LLVMGetMetadata(
+      latch, loop_kind(LLVMGetTypeContext(LLVMTypeOf(latch))));
+  LLVMValueRef operands[MOST_OPERANDS];
+  if (!node || LLVMGetMDNodeNumOperands(node) > MOST_OPERANDS) {
+    return node != NULL;
+  }
+  LLVMGetMDNodeOperands(node, operands);
+  const unsigned count = LLVMGetMDNodeNumOperands(node);
+  for (unsigned i = 1; i < count; ++i) {
+    LLVMValueRef first[MOST_OPERANDS] = {0};
+    if (!operands[i] || !LLVMIsAMDNode(operands[i]) ||
+        LLVMGetMDNodeNumOperands(operands[i]) == 0 ||
+        LLVMGetMDNodeNumOperands(operands[i]) > MOST_OPERANDS) {
+      continue;
+    }
+    LLVMGetMDNodeOperands(operands[i], first);
+    if (is_text(first[0], "llvm.loop.unroll.disable") ||
+        is_text(first[0], "llvm.loop.unroll.count")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// --- lines -------------------------------------------------------------------
 
 void mtlc_set_location(LLVMValueRef instruction, LLVMValueRef function) {
   LLVMMetadataRef subprogram = LLVMGetSubprogram(function);

@@ -35,5 +35,10 @@ void mtlc_set_location(LLVMValueRef instruction, LLVMValueRef function);
 // Sets what a loop wishes, such as "llvm.loop.unroll.full", on the branch back
 // to its header.
 void mtlc_set_loop_wish(LLVMValueRef latch, const char *wish);
+// The same for "llvm.loop.unroll.count": so many turns at once.
+void mtlc_set_unrolling_count(LLVMValueRef latch, uint32_t count);
+// True if it has been said how often a loop is to be unrolled, or that it is
+// not to be, as LLVM says of what it has unrolled.
+bool mtlc_has_unrolling_wish(LLVMValueRef latch);
 
 #endif

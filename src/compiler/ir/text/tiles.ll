@@ -115,6 +115,26 @@ define linkonce_odr i32 @mettle.tile.load.i32(ptr %source,
   ret i32 %both
 }
 
+; The same of rows that begin at even elements, where a thread's two are one
+; access.
+define linkonce_odr i32 @mettle.tile.load_pair.i32(ptr %source,
+    i64 %elements_per_row) alwaysinline nounwind {
+  %place = call [2 x i64] @mettle.tile.place(i64 %elements_per_row, i1 false)
+  %first = extractvalue [2 x i64] %place, 0
+  %at = getelementptr i16, ptr %source, i64 %first
+  %both = load i32, ptr %at, align 4
+  ret i32 %both
+}
+
+define linkonce_odr i64 @mettle.tile.load_pair.i64(ptr %source,
+    i64 %elements_per_row) alwaysinline nounwind {
+  %place = call [2 x i64] @mettle.tile.place(i64 %elements_per_row, i1 false)
+  %first = extractvalue [2 x i64] %place, 0
+  %at = getelementptr i32, ptr %source, i64 %first
+  %both = load i64, ptr %at, align 8
+  ret i64 %both
+}
+
 define linkonce_odr void @mettle.tile.store.i32(i32 %elements, ptr %destination,
     i64 %elements_per_row, i1 %transposed) alwaysinline nounwind {
   %place = call [2 x i64] @mettle.tile.place(i64 %elements_per_row,

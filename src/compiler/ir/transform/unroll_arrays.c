@@ -46,45 +46,8 @@ typedef struct array_loops {
   LLVMTargetDataRef data;
   mtlc_flow flow;
   array_loop *loops;   // [flow.cycle_count]
-  unsigned loop_kind;  // of the metadata
   uint64_t steps;      // steps unrolled so far, in loops with barriers
 } array_loops;
-
-// --- What a loop says already ------------------------------------------------
-
-static bool is_text(LLVMValueRef operand, const char *text) {
-  unsigned length = 0;
-  const char *found = operand && LLVMIsAMDString(operand)
-                          ? LLVMGetMDString(operand, &length)
-                          : NULL;
-  return found && length == strlen(text) && memcmp(found, text, length) == 0;
-}
-
-// True if the source says how to unroll the loop.
-static bool has_wish(const array_loops *a, LLVMValueRef latch) {
-  enum { MOST_OPERANDS = 16 };
-  LLVMValueRef node = LLVMGetMetadata(latch, a->loop_kind);
-  LLVMValueRef operands[MOST_OPERANDS];
-  if (!node || LLVMGetMDNodeNumOperands(node) > MOST_OPERANDS) {
-    return node != NULL;
-  }
-  LLVMGetMDNodeOperands(node, operands);
-  const unsigned count = LLVMGetMDNodeNumOperands(node);
-  for (unsigned i = 1; i < count; ++i) {
-    LLVMValueRef first[MOST_OPERANDS] = {0};
-    if (!operands[i] || !LLVMIsAMDNode(operands[i]) ||
-        LLVMGetMDNodeNumOperands(operands[i]) == 0 ||
-        LLVMGetMDNodeNumOperands(operands[i]) > MOST_OPERANDS) {
-      continue;
-    }
-    LLVMGetMDNodeOperands(operands[i], first);
-    if (is_text(first[0], "llvm.loop.unroll.disable") ||
-        is_text(first[0], "llvm.loop.unroll.count")) {
-      return true;
-    }
-  }
-  return false;
-}
 
 // --- From an array to the loops ----------------------------------------------
 
@@ -273,7 +236,7 @@ static void ask_for_loop(const array_loops *a, int cycle) {
     LLVMValueRef latch = LLVMGetUser(use);
     if (LLVMIsATerminatorInst(latch) &&
         is_inside(a, LLVMGetInstructionParent(latch), cycle) &&
-        !has_wish(a, latch)) {
+        !mtlc_has_unrolling_wish(latch)) {
       mtlc_set_loop_wish(latch, "llvm.loop.unroll.full");
     }
   }
@@ -300,11 +263,8 @@ static void ask_for_loops(const array_loops *a) {
 }
 
 void mtlc_unroll_arrays(mtlc_kernel *kernel, LLVMValueRef function) {
-  static const char name[] = "llvm.loop";
   array_loops a = {.data = LLVMGetModuleDataLayout(kernel->module),
-                   .flow = mtlc_flow_of(function),
-                   .loop_kind = LLVMGetMDKindIDInContext(kernel->context, name,
-                                                         sizeof name - 1)};
+                   .flow = mtlc_flow_of(function)};
   a.loops = calloc(a.flow.cycle_count + 1, sizeof a.loops[0]);
   mtlc_for_each_instruction(function, count_instruction, &a);
   mtlc_for_each_instruction(function, visit_address, &a);

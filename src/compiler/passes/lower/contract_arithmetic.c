@@ -4,8 +4,8 @@
 //
 // Requires  enter_kernel: both tiers have the same functions inlined
 // Leaves    llvm.fma where a product and a sum are one operation; no
-//           llvm.fmuladd; no fast-math flags. From here on, every pass must
-//           keep each result to the bit
+//           llvm.fmuladd; no fast-math flags, but arcp of PTX's fast divisions.
+//           From here on, every pass must keep each other result to the bit
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -108,6 +108,19 @@ static void lower_fmuladd(contraction *c, LLVMModuleRef module) {
   free(calls.items);
 }
 
+// One that may be a product with the reciprocal stays so (ptx/divide.c).
+static LLVMValueRef build_division(LLVMBuilderRef builder,
+                                   LLVMValueRef division) {
+  const LLVMFastMathFlags kept =
+      LLVMGetFastMathFlags(division) & LLVMFastMathAllowReciprocal;
+  LLVMValueRef made = LLVMBuildFDiv(builder, LLVMGetOperand(division, 0),
+                                    LLVMGetOperand(division, 1), "");
+  if (kept && LLVMIsAInstruction(made)) {
+    LLVMSetFastMathFlags(made, kept);
+  }
+  return made;
+}
+
 // LLVM's C interface can add fast-math flags but not take them away, so an
 // instruction that has some is built anew.
 static LLVMValueRef build_without_flags(LLVMBuilderRef builder,
@@ -122,10 +135,10 @@ static LLVMValueRef build_without_flags(LLVMBuilderRef builder,
     case LLVMSelect:
       return LLVMBuildSelect(builder, first, LLVMGetOperand(instruction, 1),
                              LLVMGetOperand(instruction, 2), "");
+    case LLVMFDiv: return build_division(builder, instruction);
     case LLVMFAdd:
     case LLVMFSub:
     case LLVMFMul:
-    case LLVMFDiv:
     case LLVMFRem:
       return LLVMBuildBinOp(builder, opcode, first,
                             LLVMGetOperand(instruction, 1), "");

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/marks.h"
 #include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/addresses/affine.h"
 #include "compiler/vectorize/analysis/effects.h"
@@ -174,22 +175,6 @@ static uint32_t choose_count(row_loop *l) {
              : 0;
 }
 
-static void mark(LLVMContextRef context, LLVMBasicBlockRef back,
-                 uint32_t count) {
-  static const char name[] = "llvm.loop.unroll.count";
-  LLVMMetadataRef pair[] = {LLVMMDStringInContext2(context, name, strlen(name)),
-                            LLVMValueAsMetadata(mtlc_i32(context, count))};
-  LLVMMetadataRef parts[] = {NULL, LLVMMDNodeInContext2(context, pair, 2)};
-  // A loop's metadata is a node that refers to itself.
-  LLVMMetadataRef stand_in = LLVMTemporaryMDNode(context, NULL, 0);
-  parts[0] = stand_in;
-  LLVMMetadataRef own = LLVMMDNodeInContext2(context, parts, 2);
-  LLVMMetadataReplaceAllUsesWith(stand_in, own);
-  LLVMSetMetadata(LLVMGetBasicBlockTerminator(back),
-                  LLVMGetMDKindIDInContext(context, "llvm.loop", 9),
-                  LLVMMetadataAsValue(context, own));
-}
-
 bool lanes_mark_row_walks(const lanes_graph *graph, LLVMTargetDataRef data,
                           uint8_t lanes, uint8_t row,
                           const mtli_group_class *group_class) {
@@ -200,8 +185,7 @@ bool lanes_mark_row_walks(const lanes_graph *graph, LLVMTargetDataRef data,
     row_loop l = {.graph = graph, .values = &values, .loop = i};
     const uint32_t count = choose_count(&l);
     if (count) {
-      mark(LLVMGetTypeContext(LLVMTypeOf(LLVMBasicBlockAsValue(l.back))),
-           l.back, count);
+      mtlc_set_unrolling_count(LLVMGetBasicBlockTerminator(l.back), count);
       any = true;
     }
   }
