@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // main.cu: times the benchmark's kernels on the device cuda beside their twins
 // by nvcc (kernels.cu, products.cu), on the same memory of the same GPU: medians
-// of command buffers of 50 dispatches and of CUDA graphs of 50 launches. Of each
+// of command buffers of many dispatches and of CUDA graphs of as many launches. Of each
 // the first run is compared, element by element.
 //
 //   compare RIVALS PRODUCTS.metal [PATTERN]
+#if __has_include(<cublas_v2.h>)
 #include <cublas_v2.h>
+#define HAS_CUBLAS
+#endif
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 #include <fnmatch.h>
@@ -25,7 +28,8 @@
 
 namespace {
 
-constexpr int LAUNCHES = 50, ROUNDS = 9, WARM = 4;
+constexpr int ROUNDS = 9, WARM = 4, LEAST_LAUNCHES = 20, MOST_LAUNCHES = 400;
+constexpr double ROUND_MS = 20;
 
 [[noreturn]] void fail(const char *what, const char *why) {
   fprintf(stderr, "compare: %s: %s\n", what, why);
@@ -176,11 +180,11 @@ void launch_twin(const work &w, side &s) {
        "a launch");
 }
 
-cudaGraphExec_t graph_of(const work &w, side &s) {
+cudaGraphExec_t graph_of(const work &w, side &s, int count) {
   cudaGraph_t graph;
   cudaGraphExec_t result;
   must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
-  for (int i = 0; i < LAUNCHES; i++) {
+  for (int i = 0; i < count; i++) {
     launch_twin(w, s);
   }
   must(cudaStreamEndCapture(stream, &graph), "capture");
@@ -190,7 +194,7 @@ cudaGraphExec_t graph_of(const work &w, side &s) {
 }
 
 template <typename F>
-double timed(F run) {
+double timed(int count, F run) {
   static cudaEvent_t start, end;
   if (!start) {
     must(cudaEventCreate(&start), "an event");
@@ -202,7 +206,7 @@ double timed(F run) {
   must(cudaEventSynchronize(end), "waiting");
   float ms;
   must(cudaEventElapsedTime(&ms, start, end), "a time");
-  return ms / LAUNCHES;
+  return ms / count;
 }
 
 double median(std::vector<double> values) {
@@ -236,11 +240,14 @@ double measure(const work &w) {
   launch_twin(w, theirs);
   must(cudaStreamSynchronize(stream), w.name.c_str());
   const size_t wrong = compare(w, ours.result(w), theirs.result(w));
-  cudaGraphExec_t graph = graph_of(w, theirs);
+  const double one = timed(1, [&] { launch_twin(w, theirs); });
+  const int count =
+      std::clamp((int)(ROUND_MS / one), LEAST_LAUNCHES, MOST_LAUNCHES);
+  cudaGraphExec_t graph = graph_of(w, theirs, count);
   std::vector<double> mettle, twin;
   for (int i = 0; i < WARM + ROUNDS; i++) {
-    const double a = run_mettle(w, ours, pipeline, LAUNCHES);
-    const double b = timed([&] { cudaGraphLaunch(graph, stream); });
+    const double a = run_mettle(w, ours, pipeline, count);
+    const double b = timed(count, [&] { cudaGraphLaunch(graph, stream); });
     if (i >= WARM) {
       mettle.push_back(a);
       twin.push_back(b);
@@ -379,6 +386,7 @@ work product_of(const char *msl, const twin &t, uint32_t n) {
           2e-2, 0, 2.0 * n * n * n};
 }
 
+#ifdef HAS_CUBLAS
 void time_cublas(const work &w, const char *name, cudaDataType_t type,
                  cublasComputeType_t how) {
   static cublasHandle_t handle;
@@ -391,8 +399,8 @@ void time_cublas(const work &w, const char *name, cudaDataType_t type,
   const float one = 1, zero = 0;
   std::vector<double> times;
   for (int i = 0; i < WARM + ROUNDS; i++) {
-    const double ms = timed([&] {
-      for (int l = 0; l < LAUNCHES; l++) {
+    const double ms = timed(MOST_LAUNCHES, [&] {
+      for (int l = 0; l < MOST_LAUNCHES; l++) {
         cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one,
                      s.addresses[1], type, n, s.addresses[0], type, n, &zero,
                      s.addresses[2], CUDA_R_32F, n, how, CUBLAS_GEMM_DEFAULT);
@@ -405,6 +413,7 @@ void time_cublas(const work &w, const char *name, cudaDataType_t type,
   printf("%-40s %9.4f            %.1f TFLOP/s\n", name, median(times),
          w.flops / median(times) / 1e9);
 }
+#endif
 
 void compare_products(const char *msl, const char *pattern) {
   for (const twin *t = product_twins; t->name; t++) {
@@ -414,6 +423,7 @@ void compare_products(const char *msl, const char *pattern) {
       }
     }
   }
+#ifdef HAS_CUBLAS
   if (fnmatch(pattern, "cublas", 0) == 0) {
     const twin floats = {"float", nullptr}, halves = {"half", nullptr};
     const work f = product_of(msl, floats, 2048);
@@ -423,6 +433,7 @@ void compare_products(const char *msl, const char *pattern) {
     time_cublas(product_of(msl, halves, 2048), "cuBLAS half 2048", CUDA_R_16F,
                 CUBLAS_COMPUTE_32F);
   }
+#endif
 }
 
 }  // namespace

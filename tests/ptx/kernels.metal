@@ -139,11 +139,14 @@ kernel void stops(device int *y [[buffer(0)]],
 }
 
 // Products of tiles in fast math: pairs of the same right side are one; halves
-// go as they are, floats in two parts. The right side is loaded turned.
+// go as they are, floats in two parts. Tiles of halves are loaded by pairs where
+// rows begin at even elements, and the right side is turned.
 // target: sm_90 +approximate
 // group: 64,1,1
 // has: mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32
-// has not: movmatrix
+// has: movmatrix.sync.aligned.m8n8.trans.b16
+// has: ld.global.u32
+// has: ld.global.u16
 // has not: shfl
 // has not: 0, 0,
 kernel void multiplies_halves(device float *y [[buffer(0)]],
@@ -157,6 +160,63 @@ kernel void multiplies_halves(device float *y [[buffer(0)]],
   simdgroup_multiply_accumulate(sums[1], a[1], b, sums[1]);
   simdgroup_store(sums[0], y, 8);
   simdgroup_store(sums[1], y + 64, 8);
+}
+
+// Two that are added to each other are one of 16 columns: here of two turns of
+// a loop, with what is left of an odd number of them behind it.
+// target: sm_90 +approximate
+// group: 32,1,1
+// has: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+// has: mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32
+// has not: shfl
+kernel void multiplies_in_a_loop(device float *y [[buffer(0)]],
+                                 device const bfloat *x [[buffer(1)]],
+                                 constant uint &n [[buffer(2)]]) {
+  simdgroup_bfloat8x8 a[2], b;
+  simdgroup_float8x8 sums[2] = {simdgroup_float8x8(0), simdgroup_float8x8(1)};
+  for (uint k = 0; k < n; k += 8) {
+    simdgroup_load(a[0], x + k, n);
+    simdgroup_load(a[1], x + 8 * n + k, n);
+    simdgroup_load(b, x + k * n, n);
+    simdgroup_multiply_accumulate(sums[0], a[0], b, sums[0]);
+    simdgroup_multiply_accumulate(sums[1], a[1], b, sums[1]);
+  }
+  simdgroup_store(sums[0], y, 8);
+  simdgroup_store(sums[1], y + 64, 8);
+}
+
+// Divisions of the program's own in fast math; constants' reciprocals are known.
+// target: sm_90 +approximate
+// has: div.full.f32
+// has: rcp.approx.f32
+// has: 0f3EAAAAAB;
+// has not: div.rn
+kernel void divides(device float4 *y [[buffer(0)]],
+                    uint i [[thread_position_in_grid]]) {
+  y[i] = y[i] / y[i + 1] + 1.0f / y[i + 2] + y[i + 3] / 3.0f;
+}
+
+// has: div.rn.f32
+// has not: div.full
+kernel void divides_exactly(device float4 *y [[buffer(0)]],
+                            uint i [[thread_position_in_grid]]) {
+  y[i] = y[i] / y[i + 1] + y[i + 3] / 3.0f;
+}
+
+// Two turns at once, and all they load before the first exchange.
+// group: 32,1,1
+// has: +512];
+// has: +640];
+kernel void sums_in_a_loop(device float *y [[buffer(0)]],
+                           device const float *x [[buffer(1)]],
+                           uint i [[thread_index_in_simdgroup]]) {
+  float sum = 0, most = 0;
+  for (uint k = 0; k < 512; k++) {
+    const float all = simd_sum(x[k * 128 + i] * x[k * 128 + i + 32]);
+    most = max(most, all);
+    sum = sum * 0.5f + all / (1 + most);
+  }
+  y[i] = sum;
 }
 
 // A right side that is not loaded here is turned.

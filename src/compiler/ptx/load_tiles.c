@@ -18,9 +18,10 @@
 #include "compiler/ir/llvm/split_calls.h"
 #include "compiler/ir/llvm/types.h"
 #include "compiler/ir/llvm/value_list.h"
+#include "compiler/ptx/hoist.h"
 #include "compiler/ptx/tiles.h"
 
-enum { SOURCE = 0, ROW = 1, TRANSPOSED = 2, MOST_LOADS = 32, MOST_DEPTH = 32 };
+enum { SOURCE = 0, ROW = 1, TRANSPOSED = 2, MOST_LOADS = 32 };
 
 static const char load_name[] = "mettle.tile.load.";
 
@@ -64,59 +65,43 @@ bool mtlc_ptx_leaves_memory(LLVMValueRef i) {
                    !LLVMIsAAtomicCmpXchgInst(i) && !LLVMIsAFenceInst(i);
 }
 
-static bool is_before(LLVMValueRef a, LLVMValueRef b) {
-  for (LLVMValueRef i = LLVMGetNextInstruction(a); i;
-       i = LLVMGetNextInstruction(i)) {
-    if (i == b) {
-      return true;
-    }
-  }
-  return false;
-}
-
-static bool is_address_arithmetic(LLVMValueRef i) {
-  return LLVMIsAGetElementPtrInst(i) || LLVMIsACastInst(i) ||
-         (LLVMIsABinaryOperator(i) &&
-          mtlc_is_plain_arithmetic(LLVMGetInstructionOpcode(i)));
-}
-
-// Has a value be there at an instruction, with move; else only says whether it
-// can be.
-static bool bring(const loading *l, LLVMValueRef value, LLVMValueRef at,
-                  bool move, int depth) {
-  if (!LLVMIsAInstruction(value) ||
-      LLVMGetInstructionParent(value) != LLVMGetInstructionParent(at) ||
-      !(value == at || is_before(at, value))) {
-    return true;
-  }
-  if (value == at || depth == MOST_DEPTH || !is_address_arithmetic(value)) {
-    return false;
-  }
-  const unsigned count = (unsigned)LLVMGetNumOperands(value);
-  for (unsigned i = 0; i < count; i++) {
-    if (!bring(l, LLVMGetOperand(value, i), at, move, depth + 1)) {
-      return false;
-    }
-  }
-  if (move) {
-    LLVMInstructionRemoveFromParent(value);
-    LLVMPositionBuilderBefore(l->builder, at);
-    LLVMInsertIntoBuilder(l->builder, value);
-  }
-  return true;
-}
-
 // The loads from first on that can be done there.
 static void gather(const loading *l, LLVMValueRef first, mtlc_values *loads) {
   loads->count = 0;
   for (LLVMValueRef i = first; i && mtlc_ptx_leaves_memory(i) &&
                                loads->count < MOST_LOADS;
        i = LLVMGetNextInstruction(i)) {
-    if (is_load(i) && bring(l, LLVMGetOperand(i, SOURCE), first, false, 0) &&
-        bring(l, LLVMGetOperand(i, ROW), first, false, 0)) {
+    if (is_load(i) && mtlc_ptx_hoist(l->builder, LLVMGetOperand(i, SOURCE), first, false) &&
+        mtlc_ptx_hoist(l->builder, LLVMGetOperand(i, ROW), first, false)) {
       mtlc_values_add(loads, i);
     }
   }
+}
+
+// An address as a number, in parts, so that LLVM sees which of its low bits a
+// loop leaves alone.
+static LLVMValueRef number_of(const loading *l, LLVMValueRef pointer) {
+  LLVMBuilderRef b = l->builder;
+  LLVMTypeRef i64 = l->types.i64;
+  LLVMTypeRef element = LLVMIsAGetElementPtrInst(pointer)
+                            ? LLVMGetGEPSourceElementType(pointer)
+                            : NULL;
+  const LLVMTypeKind kind = element ? LLVMGetTypeKind(element) : LLVMVoidTypeKind;
+  const uint64_t bytes = kind == LLVMIntegerTypeKind
+                             ? LLVMGetIntTypeWidth(element) / 8
+                         : kind == LLVMHalfTypeKind ||
+                                 kind == LLVMBFloatTypeKind
+                             ? 2
+                         : kind == LLVMFloatTypeKind ? 4
+                                                     : 0;
+  LLVMValueRef index = bytes ? LLVMGetOperand(pointer, 1) : NULL;
+  if (!index || LLVMGetNumOperands(pointer) != 2 ||
+      LLVMTypeOf(index) != i64) {
+    return LLVMBuildPtrToInt(b, pointer, i64, "");
+  }
+  return LLVMBuildAdd(
+      b, number_of(l, LLVMGetOperand(pointer, 0)),
+      LLVMBuildMul(b, index, LLVMConstInt(i64, bytes, false), ""), "");
 }
 
 // The bits of address and length of a row that a pair must not have.
@@ -124,8 +109,7 @@ static LLVMValueRef odd_bits(const loading *l, LLVMValueRef load) {
   LLVMBuilderRef b = l->builder;
   const uint64_t element = LLVMTypeOf(load) == l->types.i32 ? 2 : 4;
   LLVMTypeRef i64 = l->types.i64;
-  LLVMValueRef address =
-      LLVMBuildPtrToInt(b, LLVMGetOperand(load, SOURCE), i64, "");
+  LLVMValueRef address = number_of(l, LLVMGetOperand(load, SOURCE));
   LLVMValueRef row = LLVMBuildMul(b, LLVMGetOperand(load, ROW),
                                   LLVMConstInt(i64, element, false), "");
   return LLVMBuildAnd(b, LLVMBuildOr(b, address, row, ""),
@@ -183,8 +167,8 @@ static LLVMBasicBlockRef replace_all(const loading *l, const mtlc_values *loads,
 static LLVMBasicBlockRef load_together(const loading *l, const mtlc_values *loads) {
   LLVMValueRef first = loads->items[0], odd = NULL;
   for (size_t i = 0; i < loads->count; i++) {
-    bring(l, LLVMGetOperand(loads->items[i], SOURCE), first, true, 0);
-    bring(l, LLVMGetOperand(loads->items[i], ROW), first, true, 0);
+    mtlc_ptx_hoist(l->builder, LLVMGetOperand(loads->items[i], SOURCE), first, true);
+    mtlc_ptx_hoist(l->builder, LLVMGetOperand(loads->items[i], ROW), first, true);
   }
   LLVMPositionBuilderBefore(l->builder, first);
   LLVMSetCurrentDebugLocation2(l->builder, NULL);
