@@ -132,9 +132,9 @@ TEST(native_work, private_memory_of_others_is_used_in_place) {
   mtl_buffer *same = new_buffer_like((mtl_buffer_desc){
       .length_bytes = 64 * 4,
       .storage_mode = MTL_STORAGE_PRIVATE,
-      .no_copy_bytes =
-          (char *)(uintptr_t)mtl_buffer_gpu_address(others) + 16});
-  CHECK_EQUAL(mtl_buffer_gpu_address(same), mtl_buffer_gpu_address(others) + 16);
+      .no_copy_bytes = (char *)(uintptr_t)mtl_buffer_gpu_address(others) + 16});
+  CHECK_EQUAL(mtl_buffer_gpu_address(same),
+              mtl_buffer_gpu_address(others) + 16);
   mtl_command_buffer *commands = new_commands(new_queue());
   fill_natively(commands, others, 0, 7);
   encode(commands, new_pipeline(doubling, "twice"), same, size_of(64, 1, 1),
@@ -155,11 +155,11 @@ TEST(native_work, memory_of_the_host_is_no_private_memory) {
   need_native_work();
   static uint32_t bytes[64];
   mtl_buffer *buffer = NULL;
-  CHECK_ERROR(mtl_buffer_create(
-                  the_device(),
-                  &(mtl_buffer_desc){.length_bytes = sizeof bytes,
-                                     .storage_mode = MTL_STORAGE_PRIVATE,
-                                     .no_copy_bytes = bytes},
-                  &buffer),
-              MTL_INVALID_ARGUMENT, "no address in the memory of device");
+  CHECK_ERROR(
+      mtl_buffer_create(the_device(),
+                        &(mtl_buffer_desc){.length_bytes = sizeof bytes,
+                                           .storage_mode = MTL_STORAGE_PRIVATE,
+                                           .no_copy_bytes = bytes},
+                        &buffer),
+      MTL_INVALID_ARGUMENT, "no address in the memory of device");
 }

@@ -68,10 +68,11 @@ bool mtlc_ptx_leaves_memory(LLVMValueRef i) {
 // The loads from first on that can be done there.
 static void gather(const loading *l, LLVMValueRef first, mtlc_values *loads) {
   loads->count = 0;
-  for (LLVMValueRef i = first; i && mtlc_ptx_leaves_memory(i) &&
-                               loads->count < MOST_LOADS;
+  for (LLVMValueRef i = first;
+       i && mtlc_ptx_leaves_memory(i) && loads->count < MOST_LOADS;
        i = LLVMGetNextInstruction(i)) {
-    if (is_load(i) && mtlc_ptx_hoist(l->builder, LLVMGetOperand(i, SOURCE), first, false) &&
+    if (is_load(i) &&
+        mtlc_ptx_hoist(l->builder, LLVMGetOperand(i, SOURCE), first, false) &&
         mtlc_ptx_hoist(l->builder, LLVMGetOperand(i, ROW), first, false)) {
       mtlc_values_add(loads, i);
     }
@@ -86,17 +87,15 @@ static LLVMValueRef number_of(const loading *l, LLVMValueRef pointer) {
   LLVMTypeRef element = LLVMIsAGetElementPtrInst(pointer)
                             ? LLVMGetGEPSourceElementType(pointer)
                             : NULL;
-  const LLVMTypeKind kind = element ? LLVMGetTypeKind(element) : LLVMVoidTypeKind;
-  const uint64_t bytes = kind == LLVMIntegerTypeKind
-                             ? LLVMGetIntTypeWidth(element) / 8
-                         : kind == LLVMHalfTypeKind ||
-                                 kind == LLVMBFloatTypeKind
-                             ? 2
-                         : kind == LLVMFloatTypeKind ? 4
-                                                     : 0;
+  const LLVMTypeKind kind =
+      element ? LLVMGetTypeKind(element) : LLVMVoidTypeKind;
+  const uint64_t bytes =
+      kind == LLVMIntegerTypeKind ? LLVMGetIntTypeWidth(element) / 8
+      : kind == LLVMHalfTypeKind || kind == LLVMBFloatTypeKind ? 2
+      : kind == LLVMFloatTypeKind                              ? 4
+                                                               : 0;
   LLVMValueRef index = bytes ? LLVMGetOperand(pointer, 1) : NULL;
-  if (!index || LLVMGetNumOperands(pointer) != 2 ||
-      LLVMTypeOf(index) != i64) {
+  if (!index || LLVMGetNumOperands(pointer) != 2 || LLVMTypeOf(index) != i64) {
     return LLVMBuildPtrToInt(b, pointer, i64, "");
   }
   return LLVMBuildAdd(
@@ -136,8 +135,7 @@ static LLVMBasicBlockRef replace_all(const loading *l, const mtlc_values *loads,
   LLVMBasicBlockRef ways[2];
   LLVMValueRef made[2][MOST_LOADS];
   for (int way = 0; way < 2; way++) {
-    ways[way] =
-        LLVMInsertBasicBlockInContext(l->kernel->context, rest, "");
+    ways[way] = LLVMInsertBasicBlockInContext(l->kernel->context, rest, "");
     LLVMPositionBuilderAtEnd(b, ways[way]);
     for (size_t i = 0; i < loads->count; i++) {
       LLVMValueRef load = loads->items[i];
@@ -164,11 +162,14 @@ static LLVMBasicBlockRef replace_all(const loading *l, const mtlc_values *loads,
 }
 
 // Returns the block of what is behind the first load.
-static LLVMBasicBlockRef load_together(const loading *l, const mtlc_values *loads) {
+static LLVMBasicBlockRef load_together(const loading *l,
+                                       const mtlc_values *loads) {
   LLVMValueRef first = loads->items[0], odd = NULL;
   for (size_t i = 0; i < loads->count; i++) {
-    mtlc_ptx_hoist(l->builder, LLVMGetOperand(loads->items[i], SOURCE), first, true);
-    mtlc_ptx_hoist(l->builder, LLVMGetOperand(loads->items[i], ROW), first, true);
+    mtlc_ptx_hoist(l->builder, LLVMGetOperand(loads->items[i], SOURCE), first,
+                   true);
+    mtlc_ptx_hoist(l->builder, LLVMGetOperand(loads->items[i], ROW), first,
+                   true);
   }
   LLVMPositionBuilderBefore(l->builder, first);
   LLVMSetCurrentDebugLocation2(l->builder, NULL);

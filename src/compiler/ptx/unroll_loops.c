@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// unroll_loops.c: two or four turns at once of short loops that load and that LLVM has
-// left as they are, as it does from a few instructions on: the loads of
-// the turns wait for memory together, which a GPU with few threads needs most. They
-// begin the loop's block: neither LLVM nor NVIDIA's assembler moves them above a
-// shuffle.
+// unroll_loops.c: two or four turns at once of short loops that load and that
+// LLVM has left as they are, as it does from a few instructions on: the loads
+// of the turns wait for memory together, which a GPU with few threads needs
+// most. They begin the loop's block: neither LLVM nor NVIDIA's assembler moves
+// them above a shuffle.
 //
 // Requires  optimise: loops are rotated, those of few turns gone
 // Leaves    longer loops; each result as it was

@@ -109,8 +109,7 @@ typedef struct CUDA_KERNEL_NODE_PARAMS {
   F(cuGetErrorString, (CUresult result, const char **text))                    \
   F(cuMemGetInfo, (size_t *free_bytes, size_t *total_bytes))                   \
   F(cuMemAlloc, (CUdeviceptr * address, size_t bytes))                         \
-  F(cuPointerGetAttribute,                                                     \
-    (void *value, int attribute, CUdeviceptr address))                         \
+  F(cuPointerGetAttribute, (void *value, int attribute, CUdeviceptr address))  \
   F(cuMemFree, (CUdeviceptr address))                                          \
   F(cuMemAllocManaged, (CUdeviceptr * address, size_t bytes, unsigned flags))  \
   F(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags))            \

@@ -45,8 +45,8 @@ typedef struct array_loop {
 typedef struct array_loops {
   LLVMTargetDataRef data;
   mtlc_flow flow;
-  array_loop *loops;   // [flow.cycle_count]
-  uint64_t steps;      // steps unrolled so far, in loops with barriers
+  array_loop *loops;  // [flow.cycle_count]
+  uint64_t steps;     // steps unrolled so far, in loops with barriers
 } array_loops;
 
 // --- From an array to the loops ----------------------------------------------
