@@ -70,6 +70,24 @@ static const char straying_kernels[] =
     "kernel void odd_vectors(device uchar *bytes [[buffer(0)]],\n"
     "                        uint i [[thread_position_in_grid]]) {\n"
     "  if (i == 0) { *(device uint4 *)(bytes + 3) = uint4(1); }\n"
+    "}\n"
+    "kernel void reads_null(device uint *out [[buffer(0)]],\n"
+    "                       uint i [[thread_position_in_grid]]) {\n"
+    "  device uint *null = nullptr;\n"
+    "  out[i] = *null + 5;\n"
+    "}\n"
+    "kernel void writes_behind_null(device uint *out [[buffer(0)]],\n"
+    "                               uint i [[thread_position_in_grid]]) {\n"
+    "  device uint *null = nullptr;\n"
+    "  null[out[0] + i] = 1;\n"
+    "}\n"
+    "kernel void chooses_null(device uint *out [[buffer(0)]],\n"
+    "                         uint i [[thread_position_in_grid]]) {\n"
+    "  device uint *chosen = out[i] ? out : nullptr;\n"
+    "  chosen[i] = 7;\n"
+    "}\n"
+    "kernel void reads_far(device uint *out [[buffer(0)]]) {\n"
+    "  out[0] = *(device uint *)(1ul << 45);\n"
     "}\n";
 
 static mtl_pipeline *pipeline_of(const char *kernel, bool debug) {
@@ -430,6 +448,20 @@ static void check_null_fault(void) {
   CHECK_CONTAINS(fault_of(pipeline_of("follow", false), BUFFER_OF(address),
                           new_buffer(256), 1),
                  "a null pointer");
+}
+
+// The compiler knows the addresses, and takes no access for one that cannot be.
+TEST(containment, accesses_to_null_by_name_are_faults) {
+  static const char *const kernels[] = {"reads_null", "writes_behind_null",
+                                        "chooses_null"};
+  for (size_t i = 0; i < 2 * COUNT_OF(kernels); i++) {
+    CHECK_CONTAINS(fault_of(pipeline_of(kernels[i / 2], i % 2), new_buffer(256),
+                            new_buffer(16), 64),
+                   "a null pointer");
+  }
+  CHECK_CONTAINS(fault_of(pipeline_of("reads_far", false), new_buffer(256),
+                          new_buffer(16), 1),
+                 "it read address 0x200000000000");
 }
 
 TEST(containment, small_signal_stacks_do_not_matter) {

@@ -121,7 +121,8 @@ class PrecompileAction : public ASTFrontendAction {
 // a kernel, and no C library's names mean anything. The auxiliary triple is
 // there because clang 19 asks it how to mangle __bf16, present or not. A packed
 // struct packs its packed vectors, classes though they are, as Apple's targets
-// have it: clang's ABI of old. What the library itself needs of its templates
+// have it: clang's ABI of old. A null pointer is an address like any other, of
+// which an access faults. What the library itself needs of its templates
 // is made once, with it, and not by every compilation. A vector built from
 // {a, b} with integers in it is no narrowing in Metal; a pragma in the prelude
 // would have clang look for pragmas in front of each diagnostic that it weighs.
@@ -147,6 +148,7 @@ const char *const CommonArguments[] = {"-triple",
                                        "-relaxed-aliasing",
                                        "-fno-finite-loops",
                                        "-fno-strict-return",
+                                       "-fno-delete-null-pointer-checks",
                                        "-fwrapv",
                                        "-O1",
                                        "-funroll-loops",

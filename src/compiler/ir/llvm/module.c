@@ -14,6 +14,8 @@
 #include "base/status.h"
 #include "code/cpu_abi.h"
 #include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/attributes.h"
+#include "compiler/ir/llvm/instructions.h"
 
 void mtlc_move_body(LLVMValueRef source, LLVMValueRef target) {
   LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(target));
@@ -67,12 +69,41 @@ mtl_status mtlc_link_text(mtlc_kernel *kernel, const char *name,
   return MTL_OK;
 }
 
+// An access to a null pointer is a fault for LLVM, too, and not what never
+// happens: it would drop the store, or take the other pointer of a choice.
+static void keep_null_accesses(LLVMModuleRef module) {
+  for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
+       function = LLVMGetNextFunction(function)) {
+    if (!LLVMIsDeclaration(function)) {
+      mtlc_set_attribute(function, "null_pointer_is_valid", 0);
+    }
+  }
+}
+
+// LLVM finds that addresses which are constants, as null is, are multiples of
+// up to 2^32, which its C API tells as 0.
+static void bound_alignment(LLVMValueRef i, void *unused) {
+  enum { MOST_BYTES = 4096 };
+  (void)unused;
+  if ((LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) && LLVMGetAlignment(i) == 0) {
+    LLVMSetAlignment(i, MOST_BYTES);
+  }
+}
+
+static bool infers_alignments(const char *passes) {
+  return strstr(passes, "infer-alignment") || strstr(passes, "default<");
+}
+
 mtl_status mtlc_run_llvm_passes(mtlc_kernel *kernel, const char *passes) {
+  keep_null_accesses(kernel->module);
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
   LLVMErrorRef error =
       LLVMRunPasses(kernel->module, passes, kernel->target, options);
   LLVMDisposePassBuilderOptions(options);
   if (!error) {
+    if (infers_alignments(passes)) {
+      mtlc_for_each_in_module(kernel->module, bound_alignment, NULL);
+    }
     return MTL_OK;
   }
   char *message = LLVMGetErrorMessage(error);
