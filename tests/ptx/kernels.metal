@@ -205,8 +205,8 @@ kernel void divides_exactly(device float4 *y [[buffer(0)]],
 
 // Two turns at once, and all they load before the first exchange.
 // group: 32,1,1
-// has: +512];
-// has: +640];
+// has: +-384];
+// has: +128];
 kernel void sums_in_a_loop(device float *y [[buffer(0)]],
                            device const float *x [[buffer(1)]],
                            uint i [[thread_index_in_simdgroup]]) {
