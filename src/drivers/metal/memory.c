@@ -75,9 +75,10 @@ static mtl_status fill_private(metal_device *device, const metal_buffer *target,
   return status;
 }
 
-// Lends pages that end at one that nobody may touch. Metal takes whole ones.
-static id create_guarded(const metal_device *device, metal_buffer *buffer,
-                         const mtl_buffer_desc *desc) {
+// Lends pages in which the buffer's end lies as desc says, one that nobody may
+// touch behind them if it is guarded. Metal takes whole ones.
+static id create_in_pages(const metal_device *device, metal_buffer *buffer,
+                          const mtl_buffer_desc *desc) {
   const uintptr_t page = (uintptr_t)mtli_machine_page_bytes();
   if (mtli_buffer_create_pages(desc, &buffer->pages) != MTL_OK) {
     return NULL;
@@ -107,12 +108,16 @@ static id create(const metal_device *device, metal_buffer *buffer,
     return metal_retain(metal_object_of(parent));
   }
   if (desc->guarded) {
-    return create_guarded(device, buffer, desc);
+    return create_in_pages(device, buffer, desc);
   }
   if (desc->no_copy_bytes) {
     return SEND(id(*)(id, SEL, void *, unsigned long, unsigned long, id),
                 device->object, newBufferNoCopy, desc->no_copy_bytes,
                 desc->length_bytes, options, NULL);
+  }
+  if (desc->guard_alignment_bytes &&
+      desc->storage_mode != MTL_STORAGE_PRIVATE) {
+    return create_in_pages(device, buffer, desc);
   }
   if (desc->bytes && desc->storage_mode != MTL_STORAGE_PRIVATE) {
     return SEND(id(*)(id, SEL, const void *, unsigned long, unsigned long),
