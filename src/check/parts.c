@@ -48,8 +48,7 @@ static uint32_t names_count;
 static uint32_t *places;  // [names_room] by hash: number + 1, or 0
 static uint32_t names_room;
 
-// --- names
-// ---------------------------------------------------------------------
+// --- names -------------------------------------------------------------------
 
 static uint32_t place_of(const names *wanted) {
   uint64_t words[2];
@@ -101,8 +100,7 @@ static bool number_of(const names *wanted, uint32_t *out) {
   return true;
 }
 
-// --- packed cells
-// --------------------------------------------------------------
+// --- packed cells ------------------------------------------------------------
 
 static void unpack(const check_cell *cell, check_cell out[BYTES]) {
   const names *own = &all_names[cell->write - MTLI_CHECK_PACKED];
@@ -181,8 +179,7 @@ static bool pack(const check_cell in[BYTES], check_cell *out) {
   return true;
 }
 
-// --- without a call of the rules
-// --------------------------------------------------
+// --- without a call of the rules ---------------------------------------------
 
 // What an access of some bytes makes of names, found last.
 typedef struct change {
@@ -334,8 +331,7 @@ uint32_t check_part_access(mtli_check *check, mtli_check_cell *cell,
   return 1;
 }
 
-// --- words
-// ---------------------------------------------------------------------
+// --- words -------------------------------------------------------------------
 
 void check_parts_load(const check_cell *cell, const check_cell *quarters,
                       check_cell out[BYTES]) {

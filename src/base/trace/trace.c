@@ -74,8 +74,7 @@ static struct {
 static _Atomic uint64_t track_count;
 static _Atomic uint64_t flow_count;
 
-// --- The writer
-// ----------------------------------------------------------------
+// --- The writer --------------------------------------------------------------
 
 // Written without stdio: a child of fork would write its buffer a second time
 // at exit.
@@ -196,8 +195,7 @@ static void free_blocks(void) {
   }
 }
 
-// --- Threads' logs
-// -------------------------------------------------------------
+// --- Threads' logs -----------------------------------------------------------
 
 static pthread_key_t log_key;
 static bool has_log_key;
@@ -353,8 +351,7 @@ static void collect(void) {
   pthread_mutex_unlock(&logs.lock);
 }
 
-// --- Events
-// --------------------------------------------------------------------
+// --- Events ------------------------------------------------------------------
 
 void mtli_trace_slice_joined(mtli_trace_track track, const char *category,
                              const char *name, uint64_t start_ns,
@@ -421,8 +418,7 @@ mtli_trace_track mtli_trace_add_track(const char *name) {
   return first;
 }
 
-// --- The file
-// ------------------------------------------------------------------
+// --- The file ----------------------------------------------------------------
 
 // path with the process's number for each %p. malloc'ed.
 static char *resolve(const char *path) {

@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-// --- Arguments, as they are kept
-// -----------------------------------------------
+// --- Arguments, as they are kept ---------------------------------------------
 
 typedef struct argument {
   const char *name;  // a literal
@@ -42,8 +41,7 @@ void mtli_trace_sizes(mtli_trace_arguments *arguments, const char *name,
   add(arguments, 's', name, value, 3 * sizeof *value);
 }
 
-// --- Texts
-// ---------------------------------------------------------------------
+// --- Texts -------------------------------------------------------------------
 
 // Inlined, so that the length of a literal is a constant.
 __attribute__((always_inline)) static inline char *put_text(char *at,

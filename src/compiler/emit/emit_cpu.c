@@ -230,21 +230,13 @@ mtl_status mtlc_target_machine(const char *target, mtli_tier tier,
   return MTL_OK;
 }
 
-static uint32_t longest_function(LLVMModuleRef module) {
-  uint32_t longest = 0;
-  for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
-       f = LLVMGetNextFunction(f)) {
-    const uint32_t count = mtlc_count_instructions(f);
-    longest = count > longest ? count : longest;
-  }
-  return longest;
-}
-
-static uint32_t most_blocks(LLVMModuleRef module) {
+// Returns the most instructions or blocks, as count_in tells, of one function.
+static uint32_t most_of(LLVMModuleRef module,
+                        uint32_t (*count_in)(LLVMValueRef function)) {
   uint32_t most = 0;
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
        f = LLVMGetNextFunction(f)) {
-    const uint32_t count = LLVMCountBasicBlocks(f);
+    const uint32_t count = count_in(f);
     most = count > most ? count : most;
   }
   return most;
@@ -276,7 +268,7 @@ static void set_switches(const mtlc_kernel *kernel) {
   // all of a huge function takes time that grows with the square, 65 s of the
   // 90 for 80,000 instructions of 256-bit arithmetic in loops (x86-64-v4,
   // 2026-11).
-  if (longest_function(module) > HUGE_INSTRUCTIONS) {
+  if (most_of(module, mtlc_count_instructions) > HUGE_INSTRUCTIONS) {
     switches[count++] = "-disable-x86-domain-reassignment";
     // Asks for the register pressure of each block that something may be moved
     // to: of 9.2 s for 5000 lines 4.0, and the code is as large.
@@ -285,7 +277,7 @@ static void set_switches(const mtlc_kernel *kernel) {
   // Each instruction that it drops has it go through all uses of an operand,
   // and what all cases of a switch use has as many: of 13.3 s for 5000 cases
   // 5.6.
-  if (most_blocks(module) > MANY_BLOCKS) {
+  if (most_of(module, LLVMCountBasicBlocks) > MANY_BLOCKS) {
     switches[count++] = "-disable-machine-cse";
   }
   LLVMParseCommandLineOptions(count, switches, NULL);

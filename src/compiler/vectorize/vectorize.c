@@ -104,7 +104,7 @@ static void forget(lanes_vectorizer *v) {
   v->has_values = false;
 }
 
-// Drops the facts and counts a change of the step.
+// Invalidates the cached analyses and counts one change by the running step.
 static void code_changed(lanes_vectorizer *v) {
   v->changes++;
   forget(v);

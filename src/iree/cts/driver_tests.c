@@ -413,8 +413,7 @@ static void thousand_programs_leave_nothing(void) {
   iree_hal_device_release(device);
 }
 
-// --- Devices that go
-// ----------------------------------------------------------
+// --- Devices that go ---------------------------------------------------------
 
 static void a_device_goes_with_work_in_flight(void) {
   for (int i = 0; i < 20; i++) {

@@ -8,7 +8,8 @@
 #include "runtime/record/counters.h"
 
 mtli_work_times *mtli_work_times_create(mtli_arena_pool *pool) {
-  // Not calloc, which passes by the thread's own list of freed memory.
+  // malloc takes memory that this thread freed from the thread's own cache;
+  // glibc's calloc does not look there.
   mtli_work_times *times = malloc(sizeof *times);
   if (times) {
     *times = (mtli_work_times){.arena.pool = pool};

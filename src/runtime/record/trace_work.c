@@ -11,8 +11,7 @@
 #include "mettle/trace.h"
 #include "runtime/record/counters.h"
 
-// --- On the client's threads
-// -----------------------------------------------------
+// --- On the client's threads -------------------------------------------------
 
 static void add_label(mtli_trace_arguments *arguments, const char *name,
                       const char *label) {
@@ -67,8 +66,7 @@ mtl_status mtl_trace_stop(void) {
   return mtli_trace_stop();
 }
 
-// --- On a queue's track
-// ----------------------------------------------------------
+// --- On a queue's track ------------------------------------------------------
 
 static void name_queue(mtl_queue *queue, char *name, size_t room) {
   pthread_mutex_lock(&queue->device->lock);
@@ -235,8 +233,7 @@ void mtli_trace_command_buffer(mtli_recording *recording) {
   }
 }
 
-// --- On the threads that run commands
-// ---------------------------------------------
+// --- On the threads that run commands ----------------------------------------
 
 void mtli_trace_command(const mtli_command *command, uint64_t start_ns,
                         uint64_t end_ns) {

@@ -73,7 +73,8 @@ static bool is_packed(LLVMValueRef value, uint32_t *out_bits) {
          *out_bits * LLVMGetVectorSize(type) % WORD_BITS == 0;
 }
 
-// Finds a component of an extended vector, or an extended component.
+// Describes element `index` of a packed vector of narrow integers that an
+// extension widens: before the element is extracted, or after.
 static bool find_component(LLVMValueRef vector, LLVMValueRef index,
                            LLVMValueRef extension, piece *out_piece) {
   if (!LLVMIsAConstantInt(index) || !is_packed(vector, &out_piece->bits)) {

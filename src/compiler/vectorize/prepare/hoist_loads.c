@@ -64,7 +64,8 @@ static bool is_own_kind(LLVMValueRef root) {
           lanes_callee_of(root) == LANES_CALLEE_THREADGROUP_MEMORY);
 }
 
-// The memory that an address is in; a loop may step through it.
+// What memory an address may point to: found through the phis by which a loop
+// steps the address.
 typedef struct memory_kind {
   bool may_be_buffer, may_be_own, may_be_other;
   LLVMValueRef phis[MOST_PHIS];  // [phi_count] seen on the way

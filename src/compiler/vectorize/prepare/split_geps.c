@@ -97,8 +97,8 @@ static void step_from(splitter *s, LLVMValueRef row, LLVMValueRef address) {
                                                 row, &index, 1, ""));
 }
 
-// Returns the number of an earlier address of the block in the same row, or
-// SEEN.
+// Returns the index in `seen` of an earlier address of the block that shares a
+// row with this one; SEEN if there is none.
 static uint32_t find_before(const splitter *s, LLVMValueRef address) {
   const uint32_t count = s->count < SEEN ? s->count : SEEN;
   for (uint32_t i = 0; i < count; i++) {

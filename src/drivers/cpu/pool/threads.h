@@ -128,10 +128,11 @@ void cpu_habit_note(cpu_habit *habit, bool was_shared, uint64_t spent_ns,
 
 // --- share.c -----------------------------------------------------------------
 
-// Runs all pieces of a job, or hands them to the pool. *lately_ns is what a
-// piece took lately, 0 if unknown; it is brought up to date. habits may be
-// NULL: then a job that is worth it is always shared. The context may be left
-// unfinished.
+// Runs all pieces of a job on this thread, or shares them with the pool.
+// *lately_ns is the time of a piece in the last runs, in nanoseconds, 0 if
+// unknown; the call updates it. Without habits (NULL) every job that is long
+// enough is shared. The last threadgroup's code may still have to be ended
+// (cpu_context_finish).
 void cpu_job_run(cpu_queue *queue, cpu_job *job, _Atomic uint64_t *lately_ns,
                  cpu_habit *habits, cpu_context *context);
 // The same for a job of which it is known what a piece takes.

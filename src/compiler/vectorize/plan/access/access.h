@@ -89,10 +89,11 @@ bool lanes_has_masks_for(const lanes_planning *p, LLVMTypeRef element);
 bool lanes_is_gapped(const lanes_planning *p, const lanes_access *a,
                      bool store);
 
-// Returns the type that an address's last index counts, and the index, if only
-// that differs between lanes; else NULL.
+// Returns the element type that a getelementptr's last index steps over; NULL
+// unless the last index alone may differ between lanes.
 LLVMTypeRef lanes_type_indexed(const lanes_values *values,
                                LLVMValueRef address);
+// Returns the last index of a getelementptr.
 LLVMValueRef lanes_index_of(LLVMValueRef address);
 // True if a sum's terms are the same over segments of lanes, `width` segments.
 bool lanes_is_sum_of_segments(const lanes_values *values,

@@ -191,12 +191,11 @@ static void touch(separation *s, root_memory *m, LLVMValueRef access,
 
 static bool collect(separation *s) {
   FOR_EACH_IN_LOOP(s->graph, s->loop, i) {
-    const uint32_t roots = s->root_count;
-    const uint32_t root =
-        is_access(i) ? root_number(s, mtlc_root_of(pointer_of(i))) : LANES_NONE;
     if (!is_access(i)) {
       continue;
     }
+    const uint32_t roots = s->root_count;
+    const uint32_t root = root_number(s, mtlc_root_of(pointer_of(i)));
     if (root == LANES_NONE || s->access_count == MOST_ACCESSES) {
       return false;
     }
