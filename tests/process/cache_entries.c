@@ -3,6 +3,7 @@
 // nothing else, whatever happened to its files.
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -612,4 +613,79 @@ TEST(cache, forgets_results_of_another_compiler) {
   copy_stand_in();  // a new build of it, as far as anybody can tell
   run_in_child(miss_a);
   run_in_child(hit_a);
+}
+
+// A library that the stand-in does not load of itself.
+static void preload_another_library(void) {
+  setenv("LD_PRELOAD", "libresolv.so.2", 1);
+}
+
+static void miss_a_with_another_library(void) {
+  preload_another_library();
+  CHECK(!is_hit("kernel a"));
+}
+
+static void hit_a_with_another_library(void) {
+  preload_another_library();
+  hit_without_compiler();
+}
+
+TEST(cache, tells_what_the_linker_loads_for_the_compiler_apart) {
+  use_cache_folder();
+  run_in_child(miss_a);
+  run_in_child(miss_a_with_another_library);
+  run_in_child(hit_without_compiler);
+  run_in_child(hit_a_with_another_library);
+}
+
+// Stores under the compiler's name an identity that is current and not its
+// own: that of another set of files.
+static void mistake_compiler(void) {
+  mtli_bytes identity = {0};
+  CHECK(mtlc_stamp_append(&identity, STAND_IN_PATH));
+  CHECK(mtlc_stamp_append(&identity, "/proc/self/exe"));
+  mtlc_cache_store_identity(STAND_IN_PATH, identity.data, identity.size);
+  mtli_bytes_clear(&identity);
+}
+
+static void *compile_one(void *text) {
+  mtli_compiled compiled;
+  const mtl_status status = compile_text(text, NULL, &compiled);
+  const bool is_cached = status == MTL_OK && compiled.from_cache;
+  mtli_compiled_clear(&compiled);
+  return status == MTL_OK ? is_cached ? "hit" : "miss" : "error";
+}
+
+// Compiles several libraries at once, before any tells who the compiler is.
+static void compile_at_once(const char *expected) {
+  static char texts[8][16];
+  pthread_t threads[8];
+  for (int i = 0; i < 8; ++i) {
+    snprintf(texts[i], sizeof texts[i], "kernel k%d", i);
+    CHECK_EQUAL(pthread_create(&threads[i], NULL, compile_one, texts[i]), 0);
+  }
+  for (int i = 0; i < 8; ++i) {
+    void *result;
+    CHECK_EQUAL(pthread_join(threads[i], &result), 0);
+    CHECK_TEXT(result, expected);
+  }
+}
+
+static void miss_all_with_mistaken_compiler(void) {
+  mistake_compiler();
+  compile_at_once("miss");
+}
+static void hit_all(void) {
+  compile_at_once("hit");
+}
+static void hit_all_with_mistaken_compiler(void) {
+  mistake_compiler();
+  compile_at_once("hit");
+}
+
+TEST(cache, keeps_what_a_compiler_gives_that_is_not_the_one_looked_up) {
+  use_cache_folder();
+  run_in_child(miss_all_with_mistaken_compiler);
+  run_in_child(hit_all);
+  run_in_child(hit_all_with_mistaken_compiler);
 }

@@ -198,25 +198,42 @@ void mtlc_cache_store(const mtli_bytes *key, const mtlc_reply *reply) {
               "code");
 }
 
+// The program's files follow from its path and from where the dynamic linker
+// is told to look.
+static mtli_bytes identity_key(const char *path) {
+  static const char *const variables[] = {"LD_LIBRARY_PATH", "LD_PRELOAD"};
+  mtli_bytes key = {0};
+  mtli_bytes_append_text(&key, path);
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; ++i) {
+    const char *value = getenv(variables[i]);
+    mtli_bytes_append_text(&key, value ? value : "");
+  }
+  return key;
+}
+
 bool mtlc_cache_load_identity(const char *path, mtli_bytes *out_identity) {
   *out_identity = (mtli_bytes){0};
-  mtli_bytes bytes;
+  mtli_bytes bytes = {0}, key = identity_key(path);
   cache_entry entry;
-  if (!read_entry(path, strlen(path), "compiler", &bytes, &entry)) {
-    return false;
-  }
-  if (mtlc_identity_is_current(entry.contents, entry.contents_bytes, path)) {
+  if (!key.failed &&
+      read_entry(key.data, key.size, "compiler", &bytes, &entry) &&
+      mtlc_identity_is_current(entry.contents, entry.contents_bytes, path)) {
     mtli_bytes_append(out_identity, entry.contents, entry.contents_bytes);
   }
   mtli_bytes_clear(&bytes);
+  mtli_bytes_clear(&key);
   return out_identity->size > 0;
 }
 
 void mtlc_cache_store_identity(const char *path, const void *identity,
                                size_t size) {
-  write_entry(&(cache_entry){.key = path,
-                             .key_bytes = strlen(path),
-                             .contents = identity,
-                             .contents_bytes = size},
-              "compiler");
+  mtli_bytes key = identity_key(path);
+  if (!key.failed) {
+    write_entry(&(cache_entry){.key = key.data,
+                               .key_bytes = key.size,
+                               .contents = identity,
+                               .contents_bytes = size},
+                "compiler");
+  }
+  mtli_bytes_clear(&key);
 }

@@ -20,8 +20,9 @@ bool mtlc_cache_load(const mtli_bytes *key, mtl_header_callback *callback,
 // Keeps the container of a reply.
 void mtlc_cache_store(const mtli_bytes *key, const mtlc_reply *reply);
 
-// Remembers which files the compiler at path is made of, so that the next
-// process knows its identity without starting it.
+// Remembers which files the compiler at path is made of where the dynamic
+// linker looks as it does here, so that the next process knows its identity
+// without starting it.
 bool mtlc_cache_load_identity(const char *path, mtli_bytes *out_identity);
 void mtlc_cache_store_identity(const char *path, const void *identity,
                                size_t size);

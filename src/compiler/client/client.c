@@ -50,12 +50,15 @@ static bool find_identity(mtli_bytes *out_identity) {
   return true;
 }
 
+static bool is_same_bytes(const mtli_bytes *a, const mtli_bytes *b) {
+  return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
+}
+
 // The compiler that answered may be newer than the one that was looked up.
 static bool is_identity_of_answer(const mtli_bytes *identity) {
   mtli_bytes now = {0};
   const bool is_same = mtlc_connection_identity(&now) && !now.failed &&
-                       now.size == identity->size &&
-                       memcmp(now.data, identity->data, now.size) == 0;
+                       is_same_bytes(&now, identity);
   mtli_bytes_clear(&now);
   return is_same;
 }
@@ -129,7 +132,8 @@ static mtl_status compile_anew(const job *self, const mtli_bytes *identity,
   mtlc_reply reply;
   MTL_TRY(mtlc_exchange_run(&self->exchange, &bytes, &reply));
   const mtl_status status = accept_reply(self, &reply, out);
-  if (status == MTL_OK && key && is_identity_of_answer(identity)) {
+  if (status == MTL_OK && key && !key->failed &&
+      is_identity_of_answer(identity)) {
     mtlc_cache_store(key, &reply);
   }
   if (status == MTL_OK && self->wants_dump) {
@@ -137,6 +141,40 @@ static mtl_status compile_anew(const job *self, const mtli_bytes *identity,
   }
   mtli_bytes_clear(&bytes);
   return status;
+}
+
+// Starts the compiler. The cache's word on it is another process's, for which
+// it may have loaded other files: LD_LIBRARY_PATH and links change unseen.
+// Then identity and key become those of the compiler that runs.
+static mtl_status meet_compiler(const job *self, mtli_bytes *identity,
+                                mtli_bytes *key, bool *out_is_other) {
+  mtli_bytes now = {0};
+  char path[PATH_MAX];
+  *out_is_other = false;
+  MTL_TRY(mtlc_exchange_prepare());
+  if (!mtlc_connection_identity(&now) || now.failed ||
+      is_same_bytes(&now, identity)) {
+    mtli_bytes_clear(&now);
+    return MTL_OK;
+  }
+  if (mtlc_compiler_path(path) == MTL_OK) {
+    mtlc_cache_store_identity(path, now.data, now.size);
+  }
+  mtli_bytes_clear(identity);
+  mtli_bytes_clear(key);
+  *identity = now;
+  make_key(self, identity, key);
+  *out_is_other = !key->failed;
+  return MTL_OK;
+}
+
+static mtl_status run_missed(const job *self, mtli_bytes *identity,
+                             mtli_bytes *key, mtli_compiled *out) {
+  bool is_other;
+  MTL_TRY(meet_compiler(self, identity, key, &is_other));
+  return is_other && load(self, key, out)
+             ? MTL_OK
+             : compile_anew(self, identity, key, out);
 }
 
 static mtl_status run_cached(const job *self, mtli_compiled *out) {
@@ -147,7 +185,7 @@ static mtl_status run_cached(const job *self, mtli_compiled *out) {
   if (!is_known || identity.failed || key.failed) {
     status = compile_anew(self, NULL, NULL, out);
   } else if (!load(self, &key, out)) {
-    status = compile_anew(self, &identity, &key, out);
+    status = run_missed(self, &identity, &key, out);
   }
   mtli_bytes_clear(&identity);
   mtli_bytes_clear(&key);
