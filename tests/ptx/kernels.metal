@@ -185,6 +185,64 @@ kernel void multiplies_in_a_loop(device float *y [[buffer(0)]],
   simdgroup_store(sums[1], y + 64, 8);
 }
 
+// Tiles of halves in threadgroup memory come four at once, those of the right
+// side turned, where rows begin at multiples of 16 bytes.
+// target: sm_90 +approximate
+// group: 32,1,1
+// has: ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// has: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
+// has: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// has: ld.shared.u16
+// has not: ld.shared.u32
+kernel void multiplies_staged_halves(device float *y [[buffer(0)]],
+                                     device const half4 *x [[buffer(1)]],
+                                     threadgroup half4 *t [[threadgroup(0)]],
+                                     uint l [[thread_index_in_threadgroup]]) {
+  simdgroup_half8x8 a[4], b[4];
+  simdgroup_float8x8 sums[4];
+  for (uint i = 0; i < 4; i++) sums[i] = simdgroup_float8x8(0);
+  for (uint i = l; i < 128; i += 32) t[i] = x[i];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  threadgroup const half *own = (threadgroup const half *)t;
+  for (uint i = 0; i < 4; i++) {
+    simdgroup_load(a[i], own + 64 * i, 8);
+    simdgroup_load(b[i], own + 256 + 8 * i, 32);
+  }
+  for (uint i = 0; i < 4; i++) {
+    simdgroup_multiply_accumulate(sums[i % 2], a[i], b[i / 2], sums[i % 2]);
+    simdgroup_multiply_accumulate(sums[2 + i % 2], a[i], b[2 + i / 2],
+                                  sums[2 + i % 2]);
+  }
+  for (uint i = 0; i < 4; i++) simdgroup_store(sums[i], y + 64 * i, 8);
+}
+
+// Transposed ones take the other form; rows of another length are loaded one by
+// one.
+// target: sm_90 +approximate
+// group: 32,1,1
+// has: ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16
+// has: ldmatrix.sync.aligned.m8n8.x1.shared.b16
+// has: movmatrix.sync.aligned.m8n8.trans.b16
+kernel void multiplies_transposed_halves(
+    device float *y [[buffer(0)]], device const half *x [[buffer(1)]],
+    uint l [[thread_index_in_threadgroup]]) {
+  threadgroup half t[512];
+  simdgroup_half8x8 a[2], b[2];
+  simdgroup_float8x8 sums[2] = {simdgroup_float8x8(0), simdgroup_float8x8(1)};
+  for (uint i = l; i < 512; i += 32) t[i] = x[i];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  simdgroup_load(a[0], t, 16, ulong2(0, 0), true);
+  simdgroup_load(a[1], t + 8, 16, ulong2(0, 0), true);
+  simdgroup_load(b[0], t + 128, 24, ulong2(0, 0), true);
+  simdgroup_load(b[1], t + 320, 10);
+  for (uint i = 0; i < 2; i++) {
+    simdgroup_multiply_accumulate(sums[i], a[i], b[0], sums[i]);
+    simdgroup_multiply_accumulate(sums[i], a[i], b[1], sums[i]);
+  }
+  simdgroup_store(sums[0], y, 8);
+  simdgroup_store(sums[1], y + 64, 8);
+}
+
 // Divisions of the program's own in fast math; constants' reciprocals are known.
 // target: sm_90 +approximate
 // has: div.full.f32

@@ -2,11 +2,13 @@
 // load_tiles.c: loads of tiles that wait for memory together, and take a
 // thread's two elements, which are neighbours, in one access. That needs rows
 // that begin at even elements: the program asks once for all loads of a block,
-// and does them one by one where they do not.
+// and does them one by one where they do not. Tiles of 16 bits in threadgroup
+// memory are loaded by ldmatrix, those of the right side turned, if rows begin
+// at multiples of 16 bytes (load_matrices.c).
 //
 // Requires  calls of mettle.tile.load.* as link_functions left them
 // Leaves    in the place of those that lie in a row each a choice between
-//           mettle.tile.load_pair.* (ir/text/tiles.ll) and them
+//           mettle.tile.load_pair.* (ir/text/tiles.ll) or ldmatrix and them
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -21,7 +23,12 @@
 #include "compiler/ptx/hoist.h"
 #include "compiler/ptx/tiles.h"
 
-enum { SOURCE = 0, ROW = 1, TRANSPOSED = 2, MOST_LOADS = 32 };
+enum {
+  SOURCE = MTLC_PTX_SOURCE,
+  ROW = MTLC_PTX_ROW,
+  TRANSPOSED = MTLC_PTX_TRANSPOSED,
+  MOST_LOADS = 32,
+};
 
 static const char load_name[] = "mettle.tile.load.";
 
@@ -29,7 +36,15 @@ typedef struct loading {
   mtlc_kernel *kernel;
   mtlc_types types;
   LLVMBuilderRef builder;
+  bool are_all_threads;  // in the block that is looked at
 } loading;
+
+// How a load is done where its rows allow it.
+typedef struct form {
+  bool is_matrix;      // by ldmatrix
+  bool is_turned;      // what comes is the tile with rows and columns exchanged
+  bool is_transposed;  // rows and columns are exchanged on the way
+} form;
 
 static const char *callee_name(LLVMValueRef i) {
   LLVMValueRef callee = LLVMIsACallInst(i) ? mtlc_callee(i) : NULL;
@@ -48,11 +63,18 @@ static bool is_right_of_floats(LLVMValueRef load) {
   return false;
 }
 
-static bool is_load(LLVMValueRef i) {
+static bool is_transposed(LLVMValueRef load) {
+  return LLVMConstIntGetZExtValue(LLVMGetOperand(load, TRANSPOSED)) != 0;
+}
+
+static bool is_matrix(const loading *l, LLVMValueRef load) {
+  return l->are_all_threads && mtlc_ptx_is_matrix(load);
+}
+
+static bool is_load(const loading *l, LLVMValueRef i) {
   return mtlc_starts_with(callee_name(i), load_name) &&
          LLVMIsAConstantInt(LLVMGetOperand(i, TRANSPOSED)) &&
-         LLVMConstIntGetZExtValue(LLVMGetOperand(i, TRANSPOSED)) == 0 &&
-         !is_right_of_floats(i);
+         (!is_transposed(i) || is_matrix(l, i)) && !is_right_of_floats(i);
 }
 
 bool mtlc_ptx_leaves_memory(LLVMValueRef i) {
@@ -71,7 +93,7 @@ static void gather(const loading *l, LLVMValueRef first, mtlc_values *loads) {
   for (LLVMValueRef i = first;
        i && mtlc_ptx_leaves_memory(i) && loads->count < MOST_LOADS;
        i = LLVMGetNextInstruction(i)) {
-    if (is_load(i) &&
+    if (is_load(l, i) &&
         mtlc_ptx_hoist(l->builder, LLVMGetOperand(i, SOURCE), first, false) &&
         mtlc_ptx_hoist(l->builder, LLVMGetOperand(i, ROW), first, false)) {
       mtlc_values_add(loads, i);
@@ -79,11 +101,8 @@ static void gather(const loading *l, LLVMValueRef first, mtlc_values *loads) {
   }
 }
 
-// An address as a number, in parts, so that LLVM sees which of its low bits a
-// loop leaves alone.
-static LLVMValueRef number_of(const loading *l, LLVMValueRef pointer) {
-  LLVMBuilderRef b = l->builder;
-  LLVMTypeRef i64 = l->types.i64;
+LLVMValueRef mtlc_ptx_address_number(LLVMBuilderRef b, LLVMTypeRef i64,
+                                     LLVMValueRef pointer) {
   LLVMTypeRef element = LLVMIsAGetElementPtrInst(pointer)
                             ? LLVMGetGEPSourceElementType(pointer)
                             : NULL;
@@ -99,20 +118,50 @@ static LLVMValueRef number_of(const loading *l, LLVMValueRef pointer) {
     return LLVMBuildPtrToInt(b, pointer, i64, "");
   }
   return LLVMBuildAdd(
-      b, number_of(l, LLVMGetOperand(pointer, 0)),
+      b, mtlc_ptx_address_number(b, i64, LLVMGetOperand(pointer, 0)),
       LLVMBuildMul(b, index, LLVMConstInt(i64, bytes, false), ""), "");
 }
 
-// The bits of address and length of a row that a pair must not have.
+// True if a tile, widened, is the right side of products of 16 bits alone.
+static bool is_right_only(LLVMValueRef load) {
+  for (LLVMUseRef use = LLVMGetFirstUse(load); use; use = LLVMGetNextUse(use)) {
+    LLVMValueRef wide = LLVMGetUser(use);
+    if (!mtlc_starts_with(callee_name(wide), "mettle.tile.widen.")) {
+      return false;
+    }
+    for (LLVMUseRef of = LLVMGetFirstUse(wide); of; of = LLVMGetNextUse(of)) {
+      LLVMValueRef product = LLVMGetUser(of);
+      if (!mtlc_ptx_is_product(product) ||
+          !mtlc_ptx_is_narrow_product(product) ||
+          LLVMGetOperand(product, MTLC_PTX_RIGHT) != wide ||
+          LLVMGetOperand(product, MTLC_PTX_LEFT) == wide) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static form form_of(const loading *l, LLVMValueRef load) {
+  const bool is = is_matrix(l, load);
+  const bool is_turned = is && is_right_only(load);
+  return (form){.is_matrix = is,
+                .is_turned = is_turned,
+                .is_transposed = is_turned != is_transposed(load)};
+}
+
+// The bits of address and length of a row that a load's form must not have.
 static LLVMValueRef odd_bits(const loading *l, LLVMValueRef load) {
   LLVMBuilderRef b = l->builder;
   const uint64_t element = LLVMTypeOf(load) == l->types.i32 ? 2 : 4;
   LLVMTypeRef i64 = l->types.i64;
-  LLVMValueRef address = number_of(l, LLVMGetOperand(load, SOURCE));
+  LLVMValueRef address =
+      mtlc_ptx_address_number(b, i64, LLVMGetOperand(load, SOURCE));
   LLVMValueRef row = LLVMBuildMul(b, LLVMGetOperand(load, ROW),
                                   LLVMConstInt(i64, element, false), "");
-  return LLVMBuildAnd(b, LLVMBuildOr(b, address, row, ""),
-                      LLVMConstInt(i64, 2 * element - 1, false), "");
+  return LLVMBuildAnd(
+      b, LLVMBuildOr(b, address, row, ""),
+      LLVMConstInt(i64, is_matrix(l, load) ? 15 : 2 * element - 1, false), "");
 }
 
 static LLVMValueRef pair_function(const loading *l, LLVMTypeRef type) {
@@ -125,38 +174,87 @@ static LLVMValueRef pair_function(const loading *l, LLVMTypeRef type) {
                                  LLVMFunctionType(type, parameters, 2, false));
 }
 
+// The loads that ldmatrix does alike.
+static void load_matrices(const loading *l, const mtlc_values *loads,
+                          const form *forms, bool is_transposed,
+                          LLVMValueRef *made) {
+  LLVMValueRef these[MOST_LOADS] = {0}, tiles[MOST_LOADS];
+  size_t places[MOST_LOADS], count = 0;
+  for (size_t i = 0; i < loads->count; i++) {
+    if (forms[i].is_matrix && forms[i].is_transposed == is_transposed) {
+      places[count] = i;
+      these[count++] = loads->items[i];
+    }
+  }
+  mtlc_ptx_load_matrices(l->kernel, l->builder, these, count, is_transposed,
+                         tiles);
+  for (size_t i = 0; i < count; i++) {
+    made[places[i]] = tiles[i];
+  }
+}
+
+static void load_as_rows_allow(const loading *l, const mtlc_values *loads,
+                               const form *forms, LLVMValueRef *made) {
+  for (size_t i = 0; i < loads->count; i++) {
+    LLVMValueRef load = loads->items[i];
+    if (!forms[i].is_matrix) {
+      LLVMValueRef arguments[] = {LLVMGetOperand(load, SOURCE),
+                                  LLVMGetOperand(load, ROW)};
+      made[i] = mtlc_call(l->builder, pair_function(l, LLVMTypeOf(load)),
+                          arguments, 2);
+    }
+  }
+  load_matrices(l, loads, forms, false, made);
+  load_matrices(l, loads, forms, true, made);
+}
+
+static void load_one_by_one(const loading *l, const mtlc_values *loads,
+                            const form *forms, LLVMValueRef *made) {
+  for (size_t i = 0; i < loads->count; i++) {
+    LLVMValueRef load = loads->items[i];
+    LLVMValueRef arguments[] = {LLVMGetOperand(load, SOURCE),
+                                LLVMGetOperand(load, ROW),
+                                LLVMGetOperand(load, TRANSPOSED)};
+    made[i] = mtlc_call(l->builder, mtlc_callee(load), arguments, 3);
+    if (forms[i].is_turned) {
+      made[i] = mtlc_ptx_turn(l->kernel->context, l->builder, made[i]);
+    }
+  }
+}
+
 // Both forms of all loads, each in a block of its own, in front of the block
-// that begins with the first, which is returned.
+// that begins with the first, which is returned. A tile of the right side comes
+// turned, and is turned back for whoever does not want it so.
 static LLVMBasicBlockRef replace_all(const loading *l, const mtlc_values *loads,
-                                     LLVMValueRef are_pairs) {
+                                     LLVMValueRef do_rows_allow) {
   LLVMBuilderRef b = l->builder;
   LLVMBasicBlockRef above = LLVMGetInsertBlock(b);
   LLVMBasicBlockRef rest = mtlc_split_before(loads->items[0], b);
   LLVMBasicBlockRef ways[2];
   LLVMValueRef made[2][MOST_LOADS];
+  form forms[MOST_LOADS];
+  for (size_t i = 0; i < loads->count; i++) {
+    forms[i] = form_of(l, loads->items[i]);
+  }
   for (int way = 0; way < 2; way++) {
     ways[way] = LLVMInsertBasicBlockInContext(l->kernel->context, rest, "");
     LLVMPositionBuilderAtEnd(b, ways[way]);
-    for (size_t i = 0; i < loads->count; i++) {
-      LLVMValueRef load = loads->items[i];
-      LLVMValueRef arguments[] = {LLVMGetOperand(load, SOURCE),
-                                  LLVMGetOperand(load, ROW),
-                                  LLVMGetOperand(load, TRANSPOSED)};
-      LLVMValueRef callee =
-          way ? mtlc_callee(load) : pair_function(l, LLVMTypeOf(load));
-      made[way][i] = mtlc_call(b, callee, arguments, way ? 3 : 2);
-    }
+    (way ? load_one_by_one : load_as_rows_allow)(l, loads, forms, made[way]);
     LLVMBuildBr(b, rest);
   }
   LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(above));
   LLVMPositionBuilderAtEnd(b, above);
-  LLVMBuildCondBr(b, are_pairs, ways[0], ways[1]);
+  LLVMBuildCondBr(b, do_rows_allow, ways[0], ways[1]);
   for (size_t i = 0; i < loads->count; i++) {
     LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(rest));
-    LLVMValueRef phi = LLVMBuildPhi(b, LLVMTypeOf(loads->items[i]), "");
+    LLVMValueRef tile = LLVMBuildPhi(b, LLVMTypeOf(loads->items[i]), "");
     LLVMValueRef values[] = {made[0][i], made[1][i]};
-    LLVMAddIncoming(phi, values, ways, 2);
-    mtlc_replace(loads->items[i], phi);
+    LLVMAddIncoming(tile, values, ways, 2);
+    if (forms[i].is_turned) {
+      LLVMPositionBuilderBefore(b, loads->items[i]);
+      tile = mtlc_ptx_turn(l->kernel->context, b, tile);
+    }
+    mtlc_replace(loads->items[i], tile);
   }
   return rest;
 }
@@ -188,7 +286,7 @@ static bool find_loads(const loading *l, LLVMBasicBlockRef block,
                        mtlc_values *loads) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
        i = LLVMGetNextInstruction(i)) {
-    if (is_load(i)) {
+    if (is_load(l, i)) {
       gather(l, i, loads);
       if (loads->count > 1) {
         return true;
@@ -198,6 +296,15 @@ static bool find_loads(const loading *l, LLVMBasicBlockRef block,
   return false;
 }
 
+// All threads are at a product.
+static bool has_product(LLVMBasicBlockRef block) {
+  LLVMValueRef i = LLVMGetFirstInstruction(block);
+  while (i && !mtlc_ptx_is_product(i)) {
+    i = LLVMGetNextInstruction(i);
+  }
+  return i != NULL;
+}
+
 void mtlc_ptx_load_tiles(mtlc_kernel *kernel) {
   loading l = {.kernel = kernel,
                .types = mtlc_types_of(kernel->context),
@@ -205,6 +312,7 @@ void mtlc_ptx_load_tiles(mtlc_kernel *kernel) {
   mtlc_values loads = {0};
   for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(kernel->thread); block;
        block = LLVMGetNextBasicBlock(block)) {
+    l.are_all_threads = has_product(block);
     while (find_loads(&l, block, &loads)) {
       block = load_together(&l, &loads);
     }

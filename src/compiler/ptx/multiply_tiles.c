@@ -36,7 +36,12 @@
 #include "compiler/ptx/ptx.h"
 #include "compiler/ptx/tiles.h"
 
-enum { LEAST_CAPABILITY = 80, LEFT = 0, RIGHT = 1, SUM = 2 };
+enum {
+  LEAST_CAPABILITY = 80,
+  LEFT = MTLC_PTX_LEFT,
+  RIGHT = MTLC_PTX_RIGHT,
+  SUM = MTLC_PTX_SUM,
+};
 
 typedef enum elements { FLOAT, HALF, BFLOAT } elements;
 
@@ -49,16 +54,16 @@ typedef struct lowering {
 
 // --- code --------------------------------------------------------------------
 
-static void mark(const lowering *l, LLVMValueRef call, const char *name) {
+static void mark(LLVMValueRef call, const char *name) {
   const unsigned number = LLVMGetEnumAttributeKindForName(name, strlen(name));
   LLVMAddCallSiteAttribute(
       call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-      LLVMCreateEnumAttribute(l->kernel->context, number, 0));
+      LLVMCreateEnumAttribute(LLVMGetTypeContext(LLVMTypeOf(call)), number, 0));
 }
 
 // An instruction of the machine that all threads execute together; it touches
 // no memory.
-static LLVMValueRef machine(const lowering *l, LLVMTypeRef result,
+static LLVMValueRef machine(LLVMBuilderRef b, LLVMTypeRef result,
                             const char *text, const char *constraints,
                             LLVMValueRef *arguments, unsigned count) {
   LLVMTypeRef types[16];
@@ -69,12 +74,11 @@ static LLVMValueRef machine(const lowering *l, LLVMTypeRef result,
   LLVMValueRef code = LLVMGetInlineAsm(
       type, (char *)text, strlen(text), (char *)constraints,
       strlen(constraints), false, false, LLVMInlineAsmDialectATT, false);
-  LLVMValueRef call =
-      LLVMBuildCall2(l->builder, type, code, arguments, count, "");
-  mark(l, call, "convergent");
-  mark(l, call, "nounwind");
-  mark(l, call, "willreturn");
-  mark(l, call, "memory");  // 0: none
+  LLVMValueRef call = LLVMBuildCall2(b, type, code, arguments, count, "");
+  mark(call, "convergent");
+  mark(call, "nounwind");
+  mark(call, "willreturn");
+  mark(call, "memory");  // 0: none
   return call;
 }
 
@@ -97,8 +101,7 @@ static LLVMValueRef as_float(const lowering *l, LLVMValueRef bits) {
 
 // The narrow tile that a tile of floats was widened from; NULL if none.
 static LLVMValueRef narrow(LLVMValueRef tile, elements *out_kind) {
-  LLVMValueRef callee =
-      LLVMIsACallInst(tile) ? mtlc_callee(tile) : NULL;
+  LLVMValueRef callee = LLVMIsACallInst(tile) ? mtlc_callee(tile) : NULL;
   const char *name = callee ? mtlc_name(callee) : "";
   *out_kind = strcmp(name, "mettle.tile.widen.f16") == 0    ? HALF
               : strcmp(name, "mettle.tile.widen.bf16") == 0 ? BFLOAT
@@ -113,11 +116,31 @@ static elements kind_of(LLVMValueRef call) {
   return left == right ? left : FLOAT;
 }
 
-// Rows and columns of 16-bit elements exchanged.
-static LLVMValueRef turn_word(const lowering *l, LLVMValueRef tile) {
-  return machine(l, l->types.i32,
-                 "movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;", "=r,r",
+bool mtlc_ptx_is_narrow_product(LLVMValueRef product) {
+  return kind_of(product) != FLOAT;
+}
+
+static const char movmatrix[] = "movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;";
+
+LLVMValueRef mtlc_ptx_turn(LLVMContextRef context, LLVMBuilderRef builder,
+                           LLVMValueRef tile) {
+  return machine(builder, LLVMInt32TypeInContext(context), movmatrix, "=r,r",
                  &tile, 1);
+}
+
+// The tile that was turned to make another; NULL if none was.
+static LLVMValueRef turned_from(LLVMValueRef tile) {
+  LLVMValueRef code = LLVMIsACallInst(tile) ? LLVMGetCalledValue(tile) : NULL;
+  size_t length = 0;
+  return code && LLVMIsAInlineAsm(code) &&
+                 strcmp(LLVMGetInlineAsmAsmString(code, &length), movmatrix) ==
+                     0
+             ? LLVMGetOperand(tile, 0)
+             : NULL;
+}
+
+static LLVMValueRef turn_word(const lowering *l, LLVMValueRef tile) {
+  return mtlc_ptx_turn(l->kernel->context, l->builder, tile);
 }
 
 // Transposes the lower and the upper halves of two words, each as a tile.
@@ -132,11 +155,10 @@ static LLVMValueRef turn_floats(const lowering *l, LLVMValueRef tile) {
   LLVMValueRef highs =
       turn_word(l, LLVMBuildOr(b, LLVMBuildLShr(b, first, sixteen, ""),
                                LLVMBuildAnd(b, second, high, ""), ""));
-  LLVMValueRef words[2] = {
-      LLVMBuildOr(b, LLVMBuildAnd(b, lows, low, ""),
-                  LLVMBuildShl(b, highs, sixteen, ""), ""),
-      LLVMBuildOr(b, LLVMBuildLShr(b, lows, sixteen, ""),
-                  LLVMBuildAnd(b, highs, high, ""), "")};
+  LLVMValueRef words[2] = {LLVMBuildOr(b, LLVMBuildAnd(b, lows, low, ""),
+                                       LLVMBuildShl(b, highs, sixteen, ""), ""),
+                           LLVMBuildOr(b, LLVMBuildLShr(b, lows, sixteen, ""),
+                                       LLVMBuildAnd(b, highs, high, ""), "")};
   LLVMTypeRef pair = LLVMVectorType(l->types.i32, 2);
   LLVMValueRef both = LLVMGetPoison(pair);
   for (uint32_t i = 0; i < 2; i++) {
@@ -148,8 +170,7 @@ static LLVMValueRef turn_floats(const lowering *l, LLVMValueRef tile) {
 // Loads the same tile again with rows and columns exchanged; NULL if the tile
 // is not loaded here.
 static LLVMValueRef load_turned(const lowering *l, LLVMValueRef tile) {
-  LLVMValueRef callee =
-      LLVMIsACallInst(tile) ? mtlc_callee(tile) : NULL;
+  LLVMValueRef callee = LLVMIsACallInst(tile) ? mtlc_callee(tile) : NULL;
   if (!callee || !mtlc_starts_with(mtlc_name(callee), "mettle.tile.load.")) {
     return NULL;
   }
@@ -170,6 +191,10 @@ static LLVMValueRef turned(const lowering *l, LLVMValueRef tile,
     }
   }
   const bool is_narrow = LLVMTypeOf(tile) == l->types.i32;
+  LLVMValueRef before = is_narrow ? turned_from(tile) : NULL;
+  if (before) {
+    return before;
+  }
   LLVMValueRef result = is_narrow ? NULL : load_turned(l, tile);
   if (!result) {
     const bool is_early =
@@ -209,7 +234,7 @@ static void multiply(const lowering *l, product *p, const char *text,
   LLVMTypeRef four =
       LLVMStructTypeInContext(l->kernel->context, floats, 4, false);
   LLVMValueRef result =
-      machine(l, four, text, constraints, arguments, count + 4);
+      machine(l->builder, four, text, constraints, arguments, count + 4);
   for (unsigned i = 0; i < 4; i++) {
     p->sum[i] = LLVMBuildExtractValue(l->builder, result, i, "");
   }
@@ -246,10 +271,9 @@ static void split(const lowering *l, LLVMValueRef bits, LLVMValueRef *large,
                   LLVMValueRef *small) {
   static const char text[] = "cvt.rna.tf32.f32 $0, $1;";
   LLVMValueRef value = as_float(l, bits);
-  *large = machine(l, l->types.i32, text, "=r,f", &value, 1);
-  LLVMValueRef rest =
-      LLVMBuildFSub(l->builder, value, as_float(l, *large), "");
-  *small = machine(l, l->types.i32, text, "=r,f", &rest, 1);
+  *large = machine(l->builder, l->types.i32, text, "=r,f", &value, 1);
+  LLVMValueRef rest = LLVMBuildFSub(l->builder, value, as_float(l, *large), "");
+  *small = machine(l->builder, l->types.i32, text, "=r,f", &rest, 1);
 }
 
 // Elements 2 t and 2 t + 1 of a row's eight become t and t + 4: the order is
@@ -282,8 +306,8 @@ static LLVMValueRef join(const lowering *l, const LLVMValueRef *floats) {
   LLVMTypeRef pair = LLVMVectorType(l->types.f32, 2);
   LLVMValueRef both = LLVMGetPoison(pair);
   for (uint32_t i = 0; i < 2; i++) {
-    both = LLVMBuildInsertElement(l->builder, both, floats[i], number(l, i),
-                                  "");
+    both =
+        LLVMBuildInsertElement(l->builder, both, floats[i], number(l, i), "");
   }
   return LLVMBuildBitCast(l->builder, both, l->types.i64, "");
 }
@@ -395,8 +419,7 @@ static void replace(const lowering *l, LLVMValueRef first, mtlc_values *tiles,
   product p = {0};
   for (int i = 0; i < 2; i++) {
     if (calls[2 * i]) {
-      p.right[i] =
-          turned(l, factor(calls[2 * i], RIGHT), at, tiles, made);
+      p.right[i] = turned(l, factor(calls[2 * i], RIGHT), at, tiles, made);
     }
   }
   build(l, &p, calls, at);
@@ -478,7 +501,8 @@ static void bound_counter(LLVMBasicBlockRef block) {
       !mtlc_is_opcode(next, LLVMAdd) || !only_reads(block)) {
     return;
   }
-  LLVMValueRef counter = LLVMGetOperand(next, 0), step = LLVMGetOperand(next, 1);
+  LLVMValueRef counter = LLVMGetOperand(next, 0),
+               step = LLVMGetOperand(next, 1);
   const uint64_t by =
       LLVMIsAConstantInt(step) ? LLVMConstIntGetZExtValue(step) : 0;
   if (by == 0 || (by & (by - 1)) || !LLVMIsAPHINode(counter) ||
@@ -497,8 +521,7 @@ static void bound_counter(LLVMBasicBlockRef block) {
 // does not know.
 static void allow_division(const mtlc_kernel *kernel) {
   static const char name[] = "convergent";
-  const unsigned kind =
-      LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
+  const unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
   const LLVMAttributeIndex at = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
   mtlc_values calls = {0};
   mtlc_collect_calls(kernel->module, "mettle.tile.multiply_add", &calls);
@@ -526,14 +549,13 @@ static mtl_status unroll(mtlc_kernel *kernel) {
       any = true;
     }
   }
-  return any ? mtlc_run_llvm_passes(
-                   kernel, "function(loop-unroll<O3>,simplifycfg)")
+  return any ? mtlc_run_llvm_passes(kernel,
+                                    "function(loop-unroll<O3>,simplifycfg)")
              : MTL_OK;
 }
 
 mtl_status mtlc_ptx_multiply_tiles(mtlc_kernel *kernel) {
-  if (!kernel->may_approximate ||
-      kernel->library->math_mode != MTL_MATH_FAST ||
+  if (!kernel->may_approximate || kernel->library->math_mode != MTL_MATH_FAST ||
       mtlc_ptx_capability(kernel->target) < LEAST_CAPABILITY ||
       count_calls(kernel, "mettle.tile.multiply_add") == 0 ||
       count_calls(kernel, "mettle.simd.") != 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tiles.h: what multiply_tiles.c and load_tiles.c share.
+// tiles.h: what multiply_tiles.c, load_tiles.c and load_matrices.c share.
 #ifndef MTLC_PTX_TILES_H
 #define MTLC_PTX_TILES_H
 
@@ -7,13 +7,39 @@
 
 #include "compiler/ir/kernel/kernel.h"
 
+// Operands of mettle.tile.load.*; a row's length is in elements.
+enum { MTLC_PTX_SOURCE = 0, MTLC_PTX_ROW = 1, MTLC_PTX_TRANSPOSED = 2 };
+
+// Operands of mettle.tile.multiply_add.
+enum { MTLC_PTX_LEFT = 0, MTLC_PTX_RIGHT = 1, MTLC_PTX_SUM = 2 };
+
 // True if an instruction is a call of mettle.tile.multiply_add.
 bool mtlc_ptx_is_product(LLVMValueRef instruction);
+// True if a product is one of halves or of bfloats.
+bool mtlc_ptx_is_narrow_product(LLVMValueRef product);
+
+// A tile of 16-bit elements with rows and columns exchanged.
+LLVMValueRef mtlc_ptx_turn(LLVMContextRef context, LLVMBuilderRef builder,
+                           LLVMValueRef tile);
 
 // True if an instruction writes no memory, as far as is known of it.
 bool mtlc_ptx_leaves_memory(LLVMValueRef instruction);
 
+// An address as a number, in parts, so that LLVM sees which of its low bits a
+// loop leaves alone, and how far it is from another.
+LLVMValueRef mtlc_ptx_address_number(LLVMBuilderRef builder, LLVMTypeRef i64,
+                                     LLVMValueRef pointer);
+
 // The step of multiply_tiles that load_tiles.c tells of.
 void mtlc_ptx_load_tiles(mtlc_kernel *kernel);
+
+// True if ldmatrix may load what a call of mettle.tile.load.* does, where all
+// threads are and rows are multiples of 16 bytes.
+bool mtlc_ptx_is_matrix(LLVMValueRef load);
+// Loads such tiles, with rows and columns exchanged if is_transposed, whatever
+// the calls say.
+void mtlc_ptx_load_matrices(mtlc_kernel *kernel, LLVMBuilderRef builder,
+                            const LLVMValueRef *loads, size_t count,
+                            bool is_transposed, LLVMValueRef *made);
 
 #endif
