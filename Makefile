@@ -29,7 +29,8 @@
 # `make demo` and `make test` alone call apt, as root; everything else names
 # what is missing.
 .PHONY: all packages configure demo everything test bench sanitize asan tsan \
-  accuracy fuzz valgrind install wheel tarball site clean
+  accuracy fuzz valgrind install wheel tarball site clean asan_programs \
+  tsan_programs fuzz_programs
 .DEFAULT_GOAL := all
 
 JOBS ?= $(shell nproc)
@@ -84,21 +85,27 @@ sanitize: asan tsan
 tsan: all
 tsan: export METTLE_COMPILER = $(CURDIR)/$(build)/mettlec
 
-asan tsan: packages
+# What is built alone: .ci/run does that while a processor is free.
+asan_programs tsan_programs: %_programs: configure
 	@tools/install_packages.sh test
-	@test -f build-$@/build.ninja || cmake --preset $@ $(CMAKE_FLAGS)
-	@cmake --build --preset $@ -j $(JOBS)
+	@test -f build-$*/build.ninja || cmake --preset $* \
+	  -DMETTLE_CLANG_FROM=$(CURDIR)/$(build) $(CMAKE_FLAGS)
+	@cmake --build --preset $* -j $(JOBS)
+
+asan tsan: %: %_programs
 	@tests/harness/run.py --build build-$@ --jobs $(JOBS) $(TEST_FLAGS) $(FILTER)
 
 accuracy: everything
 	@$(build)/accuracy --every 1 --pairs 64 --table >$(build)/accuracy.md && \
 	  mv $(build)/accuracy.md docs/accuracy.md
 
-fuzz: all
+fuzz_programs: all
 	@tools/install_packages.sh test check
 	@cmake --build $(build) -j $(JOBS) --target container_seeds
 	@test -f build-fuzz/build.ninja || cmake --preset fuzz $(CMAKE_FLAGS)
 	@cmake --build --preset fuzz -j $(JOBS)
+
+fuzz: fuzz_programs
 	@tools/fuzz.py build-fuzz $(SECONDS_EACH)
 
 valgrind: all

@@ -117,6 +117,7 @@ target_link_options(mettlec_wheel PRIVATE -static-libstdc++
 target_link_directories(mettlec_wheel PRIVATE ${LLVM_PREFIX}/lib)
 target_link_libraries(mettlec_wheel PRIVATE ${LLVM_PREFIX}/lib/liblldELF.a
   ${LLVM_PREFIX}/lib/liblldCommon.a
+  "$<LINK_LIBRARY:WHOLE_ARCHIVE,mettle_clang>"
   "$<LINK_GROUP:RESCAN,${clang_group},${llvm_group}>" ${XXHASH_STATIC}
   ${ZSTD_STATIC} ${Z_STATIC} Threads::Threads ${CMAKE_DL_LIBS} m)
 add_custom_command(TARGET mettlec_wheel POST_BUILD
