@@ -4,13 +4,17 @@
 '// run:' lines under the checker and tells each finding, and each result that
 is not the one of the '// expect:' line below.
 
-  tools/check_clean.py [--build DIR] [--schedules LIST] [--every N] PATH...
+  tools/check_clean.py [--build DIR] [--schedules LIST] [--every N]
+                       [--seconds N] PATH...
 
 Without paths it takes tests/regression. --schedules forward,reverse,random:1
 has each run made so often, forward alone if not given; --every 5 takes each
-fifth run. A comment '// checked: KIND...' at the top of a file names what is
-rightly found in it; with the word `order` its results hang on the order of
-threads and are compared forward alone. The last line is 'N passed, N failed'."""
+fifth run; --seconds is the time that a run may take, 30 if not given. A comment
+'// checked: KIND...' at the top of a file names what is rightly found in it;
+with the word `order` its results hang on the order of threads and are compared
+forward alone. A line '// schedule: WHICH' below a run names its only schedule:
+that of threadgroups that wait for others. The last line is 'N passed, N
+failed'."""
 
 import argparse
 import glob
@@ -24,12 +28,15 @@ ROOT = os.path.dirname(HERE)
 
 
 def read_runs(path):
-    """Returns ([(arguments, {index: values})], kinds) of a file."""
+    """Returns ([(arguments, {index: values}, [schedule])], kinds) of a
+    file."""
     runs, kinds = [], set()
     with open(path, encoding="utf-8") as lines:
         for line in lines:
             if line.startswith("// run: "):
-                runs.append((shlex.split(line[len("// run: "):]), {}))
+                runs.append((shlex.split(line[len("// run: "):]), {}, []))
+            elif line.startswith("// schedule: ") and runs:
+                runs[-1][2].append(line[len("// schedule: "):].strip())
             elif line.startswith("// checked: "):
                 kinds |= set(line[len("// checked: "):].split())
             elif line.startswith("// expect: ") and runs:
@@ -44,11 +51,11 @@ def found_kinds(text):
             or line.startswith(("align:", "nan:"))}
 
 
-def run(mettle, path, case, kinds, schedule):
+def run(mettle, path, case, kinds, schedule, seconds):
     """Returns what is wrong, or None."""
-    arguments, expected = case
+    arguments, expected, _ = case
     command = [mettle, "run", path, *arguments, "--check", "--schedule",
-               schedule]
+               schedule, "--timeout", str(seconds)]
     for index, values in expected.items():
         command += ["--print", f"{index}:{len(values)}"]
     result = subprocess.run(command, capture_output=True, text=True,
@@ -81,6 +88,7 @@ def main():
                         default=os.environ.get("METTLE_BUILD_DIR", "build"))
     parser.add_argument("--schedules", default="forward")
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--seconds", type=int, default=30)
     options = parser.parse_args()
     mettle = os.path.join(options.build, "mettle")
     paths = options.paths or [os.path.join(ROOT, "tests", "regression")]
@@ -91,8 +99,9 @@ def main():
             number += 1
             if number % options.every:
                 continue
-            for schedule in options.schedules.split(","):
-                wrong = run(mettle, path, case, kinds, schedule)
+            for schedule in case[2] or options.schedules.split(","):
+                wrong = run(mettle, path, case, kinds, schedule,
+                            options.seconds)
                 passed += wrong is None
                 failed += wrong is not None
                 if wrong:

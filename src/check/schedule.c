@@ -213,7 +213,18 @@ static void exchange(check_state *s, const waiting *w, uint32_t first,
   }
 }
 
-static void pass_simd_barrier(check_state *s, uint32_t first, uint32_t mask) {
+static void report_simd_barrier(check_state *s, uint32_t first, uint32_t mask,
+                                uint32_t lanes) {
+  const uint32_t lane = (uint32_t)__builtin_ctz(mask);
+  check_side side = check_side_now(s, s->thread[first + lane].site);
+  side.thread = first + lane;
+  check_report(s, "sync.barrier", &side, NULL,
+               "%d of %u threads of a simdgroup wait",
+               __builtin_popcount(mask), lanes);
+}
+
+static void pass_simd_barrier(check_state *s, uint32_t first, uint32_t mask,
+                              uint32_t lanes) {
   uint32_t flags = ~0u;
   bool is_barrier = true;
   for (uint32_t lane = 0; lane < SIMD_WIDTH; ++lane) {
@@ -223,6 +234,10 @@ static void pass_simd_barrier(check_state *s, uint32_t first, uint32_t mask) {
           is_barrier && s->sites->sites[site].access == MTLI_CHECK_SIMD_BARRIER;
       flags &= s->thread[first + lane].flags;
     }
+  }
+  if (is_barrier && (s->checks & MTLI_CHECK_SYNC) &&
+      (uint32_t)__builtin_popcount(mask) != lanes) {
+    report_simd_barrier(s, first, mask, lanes);
   }
   if (!is_barrier || !(flags & (FLAG_THREADGROUP | FLAG_DEVICE | FLAG_TEXTURE))) {
     return;
@@ -266,7 +281,7 @@ static bool drain(check_state *s, const waiting *w, void *scratch,
       return is_at_barrier;
     }
     exchange(s, w, first, mask);
-    pass_simd_barrier(s, first, mask);
+    pass_simd_barrier(s, first, mask, lanes);
     execute(w->states[first + best] - FIRST_FUNCTION, mask, w->values + first,
             w->operands + first);
     for (uint32_t i = 0; i < lanes; ++i) {

@@ -15,6 +15,9 @@
 // expect: 1: 120
 // run: half_a_simdgroup --grid 48 --group 48 0=iota:i32:48 1=zeros:i32:48
 // expect: 1: 496 496
+// run: some_of_a_simdgroup --grid 64 --group 32 0=zeros:i32:64
+// find: sync.barrier @some_of_a_simdgroup
+// run: one_simdgroup --grid 80 --group 80 0=zeros:i32:80
 #include <metal_stdlib>
 using namespace metal;
 
@@ -80,4 +83,22 @@ kernel void half_a_simdgroup(device const int *x [[buffer(0)]],
                              device int *y [[buffer(1)]],
                              uint i [[thread_position_in_grid]]) {
   y[i] = simd_sum(x[i]);
+}
+
+kernel void some_of_a_simdgroup(device int *y [[buffer(0)]],
+                                uint i [[thread_position_in_grid]]) {
+  y[i] = 1;
+  if (i % 32 < 8) {
+    simdgroup_barrier(mem_flags::mem_device);  // @some_of_a_simdgroup
+  }
+  y[i] += 1;
+}
+
+kernel void one_simdgroup(device int *y [[buffer(0)]],
+                          uint i [[thread_position_in_grid]]) {
+  y[i] = 1;
+  if (i / 32 == 2) {
+    simdgroup_barrier(mem_flags::mem_device);
+  }
+  y[i] += 1;
 }

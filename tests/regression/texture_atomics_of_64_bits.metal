@@ -2,6 +2,7 @@
 // Textures whose texels of two words are one number: atomic_min and atomic_max
 // (Metal 3.1), reads and writes. Outside of the texture they do nothing.
 // run: extremes --grid 100 --group 20 0=u64:0,0,7,0 tex0=rg32Uint:2,2 tex1=rg32Uint:3,1,2
+// checked: race.device
 // expect: 0: 425201762304 99 7 5
 #include <metal_stdlib>
 using namespace metal;

@@ -26,7 +26,7 @@ static const struct {
     {"init.private", "A variable is used that was given no value."},
     {"init.threadgroup", "Threadgroup memory is used that was never written."},
     {"init.device", "Device memory is used that was never written."},
-    {"sync.barrier", "Not all threads of a threadgroup come to a barrier."},
+    {"sync.barrier", "Not all threads come to a barrier."},
     {"sync.simdgroup", "A value of a thread that takes no part is used."},
     {"align", "An address is no multiple of its type's alignment."},
     {"nan", "An operation makes a value that is not finite of finite ones."},

@@ -95,6 +95,20 @@ bool mtlc_is_all_of(const mtlc_member *member, const mtlc_root *root);
 bool mtlc_is_constant_inside(LLVMTargetDataRef layout, const mtlc_root *root,
                              LLVMValueRef address, uint64_t size);
 
+// --- padding.c: bytes of structures that no member has -------------------------
+
+// Longer copies stay, and are checked as pieces.
+enum { MTLC_LONGEST_COPY_BYTES = 512 };
+
+// Marks a load of padding, which is never unset.
+#define MTLC_PADDING_MARK "mettle.padding"
+
+// Gives the padding of a private variable a value.
+void mtlc_set_padding(LLVMBuilderRef builder, LLVMTargetDataRef layout,
+                      LLVMValueRef variable);
+// Marks the loads of padding in the module's copies of structures.
+void mtlc_split_padded_copies(mtlc_kernel *kernel);
+
 // --- private_bytes.c: which bytes of private variables are set -----------------
 
 typedef struct mtlc_private_bytes {

@@ -242,7 +242,8 @@ static void check_load(checking *c, LLVMValueRef load) {
     LLVMSetAlignment(load, 1);  // or a wrong one would stop the kernel
   }
   if (c->shadows && mtlc_has_shadow(type) &&
-      root.space != MTLI_CHECK_CONSTANT) {
+      root.space != MTLI_CHECK_CONSTANT &&
+      !mtlc_is_marked(load, MTLC_PADDING_MARK)) {
     LLVMValueRef origin = mtlc_i32(c->kernel->context, it.site);
     if (root.space != MTLI_CHECK_DEVICE) {
       origin = call(c, "mettle.check.origin", NULL, 0);

@@ -232,10 +232,14 @@ static void last_name(const char *name, char *out, size_t capacity) {
     }
     return;
   }
+  // That of a variable in a function follows the E behind the function's types,
+  // whose numbers are no lengths.
+  const bool is_local = strncmp(name, "_ZZ", 3) == 0;
   const size_t length = strlen(name);
-  for (size_t i = 0; i < length; ++i) {
+  for (size_t i = 1; i < length; ++i) {
     if (!isdigit((unsigned char)name[i]) ||
-        (i && isdigit((unsigned char)name[i - 1]))) {
+        (is_local ? name[i - 1] != 'E'
+                  : isdigit((unsigned char)name[i - 1]))) {
       continue;
     }
     char *end = NULL;

@@ -64,12 +64,16 @@ static void look_at_call(mtlc_screening *s, LLVMValueRef i) {
     if (mtlc_screen_has_barriers(s)) {
       mtlc_screen_barrier(s, i);
     }
+  } else if (strcmp(name, "mettle.barrier.simdgroup") == 0) {
+    if (mtlc_screen_wants(s, MTLI_CHECK_SYNC)) {
+      mtlc_screen_all_lanes(s, i);
+    }
   } else if (mtlc_starts_with(name, "mettle.simd.")) {
     mtlc_screen_go_before(s, i);
     mtlc_screen_must_be_set(s, LLVMGetOperand(i, 0));
     if (mtlc_starts_with(name, "mettle.simd.shuffle.") &&
         mtlc_screen_wants(s, MTLI_CHECK_SYNC | MTLI_CHECK_INIT)) {
-      mtlc_screen_shuffle(s, i);
+      mtlc_screen_all_lanes(s, i);
     }
   }
 }

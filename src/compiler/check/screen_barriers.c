@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // screen_barriers.c: screens barriers, to which all threads of a threadgroup
-// come, and shuffles, which all lanes of a simdgroup run.
+// come, and shuffles and the simdgroup's barriers, which all its lanes run.
 #include "compiler/check/screening.h"
 
 _Static_assert(offsetof(mtli_check, arrived) == 172, "check_abi.h");
@@ -53,8 +53,8 @@ void mtlc_screen_barrier(mtlc_screening *s, LLVMValueRef barrier) {
                        passed, ""));
 }
 
-void mtlc_screen_shuffle(mtlc_screening *s, LLVMValueRef shuffle) {
-  mtlc_screen_go_before(s, shuffle);
+void mtlc_screen_all_lanes(mtlc_screening *s, LLVMValueRef call) {
+  mtlc_screen_go_before(s, call);
   LLVMValueRef mask = active_threads(s);
   mtlc_screen_must_later(s, LLVMBuildICmp(s->builder, LLVMIntEQ, mask,
                                           mtlc_screen_i32(s, UINT32_MAX), ""));

@@ -98,7 +98,8 @@ void mtlc_screen_access(mtlc_screening *s, LLVMValueRef access,
 
 // Counts the threads that reach a barrier, and requires all of them.
 void mtlc_screen_barrier(mtlc_screening *s, LLVMValueRef barrier);
-// Requires all lanes: a shuffle may read from any of them.
-void mtlc_screen_shuffle(mtlc_screening *s, LLVMValueRef shuffle);
+// Requires all lanes: a shuffle may read from any of them, and a barrier of the
+// simdgroup waits for all.
+void mtlc_screen_all_lanes(mtlc_screening *s, LLVMValueRef call);
 
 #endif

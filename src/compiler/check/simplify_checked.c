@@ -83,6 +83,7 @@ static void mark_variables(mtlc_kernel *kernel) {
         LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
                        NULL, 0, name);
     LLVMBuildStore(builder, value, variable);
+    mtlc_set_padding(builder, layout, variable);
   }
   free(starts.items);
   LLVMDisposeBuilder(builder);
@@ -90,15 +91,14 @@ static void mark_variables(mtlc_kernel *kernel) {
 
 // --- copies ------------------------------------------------------------------
 
-// Longer ones stay, and are checked as pieces.
-enum { LONGEST_COPY_BYTES = 512, PART_BYTES = 64 };
+enum { PART_BYTES = 64 };
 
 static void collect_copies(LLVMValueRef instruction, void *context) {
   LLVMValueRef callee = mtlc_callee(instruction);
   if (callee && mtlc_starts_with(mtlc_name(callee), "llvm.memcpy") &&
       LLVMIsAConstantInt(LLVMGetOperand(instruction, 2)) &&
       LLVMConstIntGetZExtValue(LLVMGetOperand(instruction, 2)) <=
-          LONGEST_COPY_BYTES) {
+          MTLC_LONGEST_COPY_BYTES) {
     mtlc_values_add(context, instruction);
   }
 }
@@ -268,6 +268,7 @@ mtl_status mtlc_simplify_checked(mtlc_kernel *kernel) {
   MTL_TRY(mtlc_lower_tiles(kernel));
   if (kernel->checks & MTLI_CHECK_INIT) {
     mark_variables(kernel);
+    mtlc_split_padded_copies(kernel);
   }
   mark_inlined(kernel);
   mtlc_split_between_calls(kernel);
