@@ -28,7 +28,7 @@ mtlc_pass mtlc_screen_accesses;
 // _SHIFT, _OVERFLOW or _BORN.
 #define MTLC_ARITHMETIC_MARK "mettle.marked.arithmetic"
 
-// --- births.c: values that are not finite --------------------------------------
+// --- mark_arithmetic.c: values that are not finite -----------------------------
 
 bool mtlc_is_floating(LLVMTypeRef type);
 // i1: an element is infinite or no number.

@@ -25,8 +25,7 @@ static void find_data(LLVMTargetDataRef layout, LLVMTypeRef type,
       }
       return;
     }
-    default:
-      memset(data + offset, true, LLVMStoreSizeOfType(layout, type));
+    default: memset(data + offset, true, LLVMStoreSizeOfType(layout, type));
   }
 }
 
@@ -102,11 +101,11 @@ static LLVMTypeRef type_at(LLVMValueRef address) {
   }
   LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
   for (unsigned i = 2; i < (unsigned)LLVMGetNumOperands(address); ++i) {
-    type = LLVMGetTypeKind(type) == LLVMStructTypeKind
-               ? LLVMStructGetTypeAtIndex(
-                     type, (unsigned)LLVMConstIntGetZExtValue(
-                               LLVMGetOperand(address, i)))
-               : LLVMGetElementType(type);
+    type =
+        LLVMGetTypeKind(type) == LLVMStructTypeKind
+            ? LLVMStructGetTypeAtIndex(type, (unsigned)LLVMConstIntGetZExtValue(
+                                                 LLVMGetOperand(address, i)))
+            : LLVMGetElementType(type);
   }
   return type;
 }
