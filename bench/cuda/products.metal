@@ -64,12 +64,12 @@ kernel void staged_half(PARAMETERS(half),
   block<half> own;
   own.clear();
   for (uint k = 0; k < n; k += 32) {
-    for (uint i = l; i < 512; i += 128) {
-      const uint y = i / 8, x = i % 8 * 4, r = i / 16, s = i % 16 * 4;
-      *(threadgroup half4 *)(ta + y * 40 + x) =
-          *(device const half4 *)(a + (group.y * 64 + y) * n + k + x);
-      *(threadgroup half4 *)(tb + r * 72 + s) =
-          *(device const half4 *)(b + (k + r) * n + group.x * 64 + s);
+    for (uint i = l; i < 256; i += 128) {
+      const uint y = i / 4, x = i % 4 * 8, r = i / 8, s = i % 8 * 8;
+      *(threadgroup uint4 *)(ta + y * 40 + x) =
+          *(device const uint4 *)(a + (group.y * 64 + y) * n + k + x);
+      *(threadgroup uint4 *)(tb + r * 72 + s) =
+          *(device const uint4 *)(b + (k + r) * n + group.x * 64 + s);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (uint j = 0; j < 32; j += 8) {

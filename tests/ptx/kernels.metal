@@ -243,6 +243,23 @@ kernel void multiplies_transposed_halves(
   simdgroup_store(sums[1], y + 64, 8);
 }
 
+// Vectors are copied 16 bytes at a time, and all are on their way before the
+// first is stored to threadgroup memory.
+// group: 32,1,1
+// has: ld.global.v4.u32
+// has: st.shared.v4.u32
+// has not: ld.global.u64
+// has in order: ld.global.v4 | ld.global.v4 | st.shared.v4 | st.shared.v4
+kernel void stages_vectors(device uint4 *y [[buffer(0)]],
+                           device const uint4 *x [[buffer(1)]],
+                           uint l [[thread_index_in_threadgroup]]) {
+  threadgroup uint4 t[64];
+  t[l] = x[l];
+  t[32 + l] = x[1000 + l];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  y[l] = t[l ^ 1] + t[63 - l];
+}
+
 // Divisions of the program's own in fast math; constants' reciprocals are known.
 // target: sm_90 +approximate
 // has: div.full.f32

@@ -10,6 +10,7 @@
                     // has: TEXT        a line of the PTX has this, blanks and
                                         registers' numbers left out
                     // has not: TEXT    none has
+                    // has in order: TEXT | TEXT...  one behind another
   ../regression   every so many files: NVIDIA's assembler takes their kernels
 
 The assembler is ptxas of the wheel nvidia-cuda-nvcc-cu12, installed into the
@@ -67,7 +68,8 @@ def constants_of(path):
 
 
 def read_cases(path):
-    """Returns [(kernel, target, options, wanted, unwanted)]."""
+    """Returns [(kernel, target, options, wanted, unwanted)]; a text that is
+    wanted is a list of those that follow each other."""
     cases = []
     target, options, wanted, unwanted = TARGET, [], [], []
     with open(path, encoding="utf-8") as lines:
@@ -80,7 +82,10 @@ def read_cases(path):
             elif line.startswith("// debug:"):
                 options = options + ["--debug"]
             elif line.startswith("// has: "):
-                wanted.append(line[len("// has: "):].strip())
+                wanted.append([line[len("// has: "):].strip()])
+            elif line.startswith("// has in order: "):
+                texts = line[len("// has in order: "):].split("|")
+                wanted.append([text.strip() for text in texts])
             elif line.startswith("// has not: "):
                 unwanted.append(line[len("// has not: "):].strip())
             elif line.startswith("kernel void "):
@@ -130,8 +135,10 @@ def check_case(checks, path, case, ptxas):
         checks.check(name, f"does not compile: {made}")
         return
     text = plain(made[name])
-    for line in wanted:
-        checks.check(name, "" if line in text else f"has no '{line}':\n{text}")
+    for lines in wanted:
+        pattern = ".*".join(re.escape(line) for line in lines)
+        checks.check(name, "" if re.search(pattern, text, re.S) else
+                     f"has no '{' | '.join(lines)}':\n{text}")
     for line in unwanted:
         checks.check(name, f"has '{line}':\n{text}" if line in text else "")
     checks.assemble(name, ptxas, made[name], target.split()[1])

@@ -34,7 +34,7 @@
 #include "compiler/vectorize/prepare/canonical_strides.h"
 #include "compiler/vectorize/prepare/coalesce.h"
 #include "compiler/vectorize/prepare/dot_products.h"
-#include "compiler/vectorize/prepare/expand_memcpy.h"
+#include "compiler/ir/transform/expand_memcpy.h"
 #include "compiler/vectorize/prepare/hoist_loads.h"
 #include "compiler/vectorize/prepare/interchange_simdgroups.h"
 #include "compiler/vectorize/prepare/versions/merge_groups.h"
@@ -150,9 +150,9 @@ static bool has_products(mtlc_kernel *kernel) {
 }
 
 static void find_byte(LLVMValueRef i, void *found) {
-  *(bool *)found |= mtlc_is_opcode(i, LLVMLoad) &&
-                    LLVMTypeOf(i) == LLVMInt8TypeInContext(
-                                         LLVMGetTypeContext(LLVMTypeOf(i)));
+  *(bool *)found |=
+      mtlc_is_opcode(i, LLVMLoad) &&
+      LLVMTypeOf(i) == LLVMInt8TypeInContext(LLVMGetTypeContext(LLVMTypeOf(i)));
 }
 
 // Brings the functions that stay calls into the form of the thread's.
@@ -174,7 +174,7 @@ static mtl_status expand_memcpy(lanes_vectorizer *v) {
   for (LLVMValueRef f = LLVMGetFirstFunction(v->kernel->module); f;
        f = LLVMGetNextFunction(f)) {
     if (f == v->kernel->thread || mtlc_is_called(f)) {
-      lanes_expand_memcpy(v->kernel->context, f);
+      mtlc_expand_memcpy(v->kernel->context, f, MTLC_MOST_COPIED_BYTES, 1);
     }
   }
   return MTL_OK;
@@ -194,8 +194,8 @@ static mtl_status recognise_tile_loads(lanes_vectorizer *v) {
   changed |= lanes_carry_tiles(kernel->context, kernel->thread);
   if (has_plain_branches(kernel->thread) &&
       lanes_graph_build(kernel->thread, &v->arena, &v->graph)) {
-    changed |=
-        lanes_recognise_tile_loads(kernel, &v->graph, v->lanes, &kernel->group_class);
+    changed |= lanes_recognise_tile_loads(kernel, &v->graph, v->lanes,
+                                          &kernel->group_class);
   }
   if (changed) {
     code_changed(v);

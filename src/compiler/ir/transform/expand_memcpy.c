@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // expand_memcpy.c: expands short memory copies and fills to loads and stores,
 // so that private memory that is filled or copied as a whole can still be
-// interleaved.
-#include "compiler/vectorize/prepare/expand_memcpy.h"
+// interleaved, and PTX has accesses of 16 bytes.
+#include "compiler/ir/transform/expand_memcpy.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 #include "compiler/ir/llvm/instructions.h"
 #include "compiler/ir/llvm/names.h"
 
-enum { LONGEST_BYTES = 512 };
-
 typedef struct expansion {
   LLVMContextRef context;
   LLVMBuilderRef builder;
+  uint64_t most_bytes;
+  uint32_t most_alignment;
 } expansion;
 
 static uint32_t alignment_of_argument(LLVMValueRef call, unsigned argument) {
@@ -23,6 +23,17 @@ static uint32_t alignment_of_argument(LLVMValueRef call, unsigned argument) {
   LLVMAttributeRef attribute =
       LLVMGetCallSiteEnumAttribute(call, argument + 1, kind);
   return attribute ? (uint32_t)LLVMGetEnumAttributeValue(attribute) : 1;
+}
+
+// What an access at an offset claims of memory of that alignment.
+static uint32_t claimed(const expansion *x, uint32_t alignment, uint64_t offset,
+                        uint32_t unit) {
+  uint32_t most = unit;
+  while (most < x->most_alignment && alignment % (2 * most) == 0 &&
+         offset % (2 * most) == 0) {
+    most *= 2;
+  }
+  return most;
 }
 
 // Returns the widest of 4, 2, 1 bytes that divides length and addresses.
@@ -39,16 +50,17 @@ static LLVMTypeRef unit_type(const expansion *x, uint32_t unit) {
 }
 
 static void store_unit(const expansion *x, LLVMValueRef value, LLVMValueRef to,
-                       uint64_t offset, uint32_t unit) {
+                       uint64_t offset, uint32_t alignment) {
   LLVMValueRef store =
       LLVMBuildStore(x->builder, value, mtlc_offset(x->builder, to, offset));
-  LLVMSetAlignment(store, unit);
+  LLVMSetAlignment(store, alignment);
 }
 
 static void expand_fill(const expansion *x, LLVMValueRef call,
                         uint64_t length) {
   LLVMValueRef to = LLVMGetOperand(call, 0);
-  const uint32_t unit = unit_for(length, alignment_of_argument(call, 0));
+  const uint32_t alignment = alignment_of_argument(call, 0);
+  const uint32_t unit = unit_for(length, alignment);
   LLVMTypeRef type = unit_type(x, unit);
   LLVMValueRef byte =
       LLVMBuildIntCast2(x->builder, LLVMGetOperand(call, 1), type, false, "");
@@ -59,7 +71,7 @@ static void expand_fill(const expansion *x, LLVMValueRef call,
                                    0);
   LLVMValueRef value = LLVMBuildMul(x->builder, byte, ones, "");
   for (uint64_t at = 0; at < length; at += unit) {
-    store_unit(x, value, to, at, unit);
+    store_unit(x, value, to, at, claimed(x, alignment, at, unit));
   }
 }
 
@@ -81,17 +93,17 @@ static void expand_copy(const expansion *x, LLVMValueRef call,
   const uint32_t a = alignment_of_argument(call, 0);
   const uint32_t b = alignment_of_argument(call, 1);
   const uint32_t unit = unit_for(length, a < b ? a : b);
-  LLVMValueRef values[LONGEST_BYTES];
+  LLVMValueRef values[MTLC_MOST_COPIED_BYTES];
   for (uint64_t at = 0; at < length; at += part_bytes(unit, length - at)) {
     const uint32_t count = (uint32_t)part_bytes(unit, length - at) / unit;
     LLVMTypeRef type = unit_type(x, unit);
-    values[at] = LLVMBuildLoad2(
-        x->builder, count == 1 ? type : LLVMVectorType(type, count),
-        mtlc_offset(x->builder, from, at), "");
-    LLVMSetAlignment(values[at], unit);
+    values[at] = LLVMBuildLoad2(x->builder,
+                                count == 1 ? type : LLVMVectorType(type, count),
+                                mtlc_offset(x->builder, from, at), "");
+    LLVMSetAlignment(values[at], claimed(x, b, at, unit));
   }
   for (uint64_t at = 0; at < length; at += part_bytes(unit, length - at)) {
-    store_unit(x, values[at], to, at, unit);
+    store_unit(x, values[at], to, at, claimed(x, a, at, unit));
   }
 }
 
@@ -107,7 +119,7 @@ static void expand(LLVMValueRef instruction, void *context) {
   LLVMValueRef length = LLVMGetOperand(instruction, 2);
   LLVMValueRef is_volatile = LLVMGetOperand(instruction, 3);
   if (!LLVMIsAConstantInt(length) ||
-      LLVMConstIntGetZExtValue(length) > LONGEST_BYTES ||
+      LLVMConstIntGetZExtValue(length) > x->most_bytes ||
       LLVMConstIntGetZExtValue(is_volatile)) {
     return;  // it is run lane by lane
   }
@@ -120,9 +132,12 @@ static void expand(LLVMValueRef instruction, void *context) {
   LLVMInstructionEraseFromParent(instruction);
 }
 
-void lanes_expand_memcpy(LLVMContextRef context, LLVMValueRef function) {
+void mtlc_expand_memcpy(LLVMContextRef context, LLVMValueRef function,
+                        uint64_t most_bytes, uint32_t most_alignment) {
   expansion x = {.context = context,
-                 .builder = LLVMCreateBuilderInContext(context)};
+                 .builder = LLVMCreateBuilderInContext(context),
+                 .most_bytes = most_bytes,
+                 .most_alignment = most_alignment};
   mtlc_for_each_instruction(function, expand, &x);
   LLVMDisposeBuilder(x.builder);
 }
