@@ -174,27 +174,74 @@ static LLVMValueRef pair_function(const loading *l, LLVMTypeRef type) {
                                  LLVMFunctionType(type, parameters, 2, false));
 }
 
+// Places of loads in the order in which the machine's products take them: what
+// one of them takes lies in neighbouring registers then.
+typedef struct places {
+  size_t items[MOST_LOADS], count;
+} places;
+
+static void add_place(places *p, const mtlc_values *loads, LLVMValueRef tile) {
+  size_t place = 0, at = 0;
+  while (place < loads->count && loads->items[place] != tile) {
+    place++;
+  }
+  while (at < p->count && p->items[at] != place) {
+    at++;
+  }
+  if (place < loads->count && at == p->count) {
+    p->items[p->count++] = place;
+  }
+}
+
+static void order_loads(const mtlc_values *loads, places *out_places) {
+  mtlc_values done = {0};
+  out_places->count = 0;
+  for (LLVMValueRef at = mtlc_ptx_next_product(loads->items[0]); at;
+       at = mtlc_ptx_next_product(LLVMGetNextInstruction(at))) {
+    LLVMValueRef calls[4];
+    if (mtlc_values_has(&done, at)) {
+      continue;
+    }
+    (void)mtlc_ptx_find_products(at, calls);
+    for (unsigned i = 0; i < 8; i++) {
+      LLVMValueRef call = calls[i % 4];
+      if (call) {
+        add_place(
+            out_places, loads,
+            mtlc_ptx_factor(call, i < 4 ? MTLC_PTX_LEFT : MTLC_PTX_RIGHT));
+        mtlc_values_add(&done, call);
+      }
+    }
+  }
+  free(done.items);
+  for (size_t i = 0; i < loads->count; i++) {
+    add_place(out_places, loads, loads->items[i]);
+  }
+}
+
 // The loads that ldmatrix does alike.
 static void load_matrices(const loading *l, const mtlc_values *loads,
-                          const form *forms, bool is_transposed,
-                          LLVMValueRef *made) {
+                          const form *forms, const places *order,
+                          bool is_transposed, LLVMValueRef *made) {
   LLVMValueRef these[MOST_LOADS] = {0}, tiles[MOST_LOADS];
-  size_t places[MOST_LOADS], count = 0;
-  for (size_t i = 0; i < loads->count; i++) {
+  size_t from[MOST_LOADS], count = 0;
+  for (size_t n = 0; n < order->count; n++) {
+    const size_t i = order->items[n];
     if (forms[i].is_matrix && forms[i].is_transposed == is_transposed) {
-      places[count] = i;
+      from[count] = i;
       these[count++] = loads->items[i];
     }
   }
   mtlc_ptx_load_matrices(l->kernel, l->builder, these, count, is_transposed,
                          tiles);
   for (size_t i = 0; i < count; i++) {
-    made[places[i]] = tiles[i];
+    made[from[i]] = tiles[i];
   }
 }
 
 static void load_as_rows_allow(const loading *l, const mtlc_values *loads,
-                               const form *forms, LLVMValueRef *made) {
+                               const form *forms, const places *order,
+                               LLVMValueRef *made) {
   for (size_t i = 0; i < loads->count; i++) {
     LLVMValueRef load = loads->items[i];
     if (!forms[i].is_matrix) {
@@ -204,8 +251,8 @@ static void load_as_rows_allow(const loading *l, const mtlc_values *loads,
                           arguments, 2);
     }
   }
-  load_matrices(l, loads, forms, false, made);
-  load_matrices(l, loads, forms, true, made);
+  load_matrices(l, loads, forms, order, false, made);
+  load_matrices(l, loads, forms, order, true, made);
 }
 
 static void load_one_by_one(const loading *l, const mtlc_values *loads,
@@ -228,6 +275,8 @@ static void load_one_by_one(const loading *l, const mtlc_values *loads,
 static LLVMBasicBlockRef replace_all(const loading *l, const mtlc_values *loads,
                                      LLVMValueRef do_rows_allow) {
   LLVMBuilderRef b = l->builder;
+  places order;
+  order_loads(loads, &order);
   LLVMBasicBlockRef above = LLVMGetInsertBlock(b);
   LLVMBasicBlockRef rest = mtlc_split_before(loads->items[0], b);
   LLVMBasicBlockRef ways[2];
@@ -239,7 +288,11 @@ static LLVMBasicBlockRef replace_all(const loading *l, const mtlc_values *loads,
   for (int way = 0; way < 2; way++) {
     ways[way] = LLVMInsertBasicBlockInContext(l->kernel->context, rest, "");
     LLVMPositionBuilderAtEnd(b, ways[way]);
-    (way ? load_one_by_one : load_as_rows_allow)(l, loads, forms, made[way]);
+    if (way == 0) {
+      load_as_rows_allow(l, loads, forms, &order, made[way]);
+    } else {
+      load_one_by_one(l, loads, forms, made[way]);
+    }
     LLVMBuildBr(b, rest);
   }
   LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(above));
@@ -296,15 +349,6 @@ static bool find_loads(const loading *l, LLVMBasicBlockRef block,
   return false;
 }
 
-// All threads are at a product.
-static bool has_product(LLVMBasicBlockRef block) {
-  LLVMValueRef i = LLVMGetFirstInstruction(block);
-  while (i && !mtlc_ptx_is_product(i)) {
-    i = LLVMGetNextInstruction(i);
-  }
-  return i != NULL;
-}
-
 void mtlc_ptx_load_tiles(mtlc_kernel *kernel) {
   loading l = {.kernel = kernel,
                .types = mtlc_types_of(kernel->context),
@@ -312,7 +356,8 @@ void mtlc_ptx_load_tiles(mtlc_kernel *kernel) {
   mtlc_values loads = {0};
   for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(kernel->thread); block;
        block = LLVMGetNextBasicBlock(block)) {
-    l.are_all_threads = has_product(block);
+    l.are_all_threads =  // as they are at a product
+        mtlc_ptx_next_product(LLVMGetFirstInstruction(block)) != NULL;
     while (find_loads(&l, block, &loads)) {
       block = load_together(&l, &loads);
     }

@@ -11,7 +11,7 @@
 // multiplies 16 rows: two products of the same right side are one, and one
 // alone leaves half of them empty. Of halves and bfloats it multiplies 16
 // columns, too: two such that are added to each other are one, for which loops
-// of products have two turns at once.
+// of products have two or four turns at once.
 //
 // Requires  group_class; calls of mettle.tile.* as link_functions left them.
 //           Stands back unless the target says "+approximate" (approximate.c),
@@ -361,9 +361,7 @@ static LLVMValueRef find_next(LLVMValueRef first) {
              : NULL;
 }
 
-// Up to four products: [0] and [1] of one right side, [2] and [3], NULL if not,
-// those that add to them. The last one there is: its place is the result's.
-static LLVMValueRef find_all(LLVMValueRef first, LLVMValueRef calls[4]) {
+LLVMValueRef mtlc_ptx_find_products(LLVMValueRef first, LLVMValueRef calls[4]) {
   calls[0] = first;
   calls[1] = find_second(first);
   calls[2] = calls[3] = NULL;
@@ -384,8 +382,7 @@ static LLVMValueRef find_all(LLVMValueRef first, LLVMValueRef calls[4]) {
 
 // --- code in their place -----------------------------------------------------
 
-// The tile that the machine multiplies.
-static LLVMValueRef factor(LLVMValueRef call, unsigned side) {
+LLVMValueRef mtlc_ptx_factor(LLVMValueRef call, unsigned side) {
   LLVMValueRef tile = LLVMGetOperand(call, side);
   return kind_of(call) == FLOAT ? tile : LLVMGetOperand(tile, 0);
 }
@@ -395,7 +392,7 @@ static void build(const lowering *l, product *p, LLVMValueRef calls[4],
   LLVMPositionBuilderBefore(l->builder, at);
   LLVMValueRef zero = LLVMConstReal(l->types.f32, 0);
   for (int i = 0; i < 4; i++) {
-    p->left[i] = calls[i] ? factor(calls[i], LEFT) : NULL;
+    p->left[i] = calls[i] ? mtlc_ptx_factor(calls[i], LEFT) : NULL;
   }
   for (int i = 0; i < 2; i++) {
     LLVMValueRef sum = calls[i] ? LLVMGetOperand(calls[i], SUM) : NULL;
@@ -415,11 +412,12 @@ static void build(const lowering *l, product *p, LLVMValueRef calls[4],
 static void replace(const lowering *l, LLVMValueRef first, mtlc_values *tiles,
                     mtlc_values *made) {
   LLVMValueRef calls[4];
-  LLVMValueRef at = find_all(first, calls);
+  LLVMValueRef at = mtlc_ptx_find_products(first, calls);
   product p = {0};
   for (int i = 0; i < 2; i++) {
     if (calls[2 * i]) {
-      p.right[i] = turned(l, factor(calls[2 * i], RIGHT), at, tiles, made);
+      p.right[i] =
+          turned(l, mtlc_ptx_factor(calls[2 * i], RIGHT), at, tiles, made);
     }
   }
   build(l, &p, calls, at);
@@ -435,8 +433,7 @@ static void replace(const lowering *l, LLVMValueRef first, mtlc_values *tiles,
   }
 }
 
-static LLVMValueRef first_product(LLVMBasicBlockRef block) {
-  LLVMValueRef at = LLVMGetFirstInstruction(block);
+LLVMValueRef mtlc_ptx_next_product(LLVMValueRef at) {
   while (at && !mtlc_ptx_is_product(at)) {
     at = LLVMGetNextInstruction(at);
   }
@@ -446,7 +443,8 @@ static LLVMValueRef first_product(LLVMBasicBlockRef block) {
 static void replace_block(const lowering *l, LLVMBasicBlockRef block,
                           mtlc_values *tiles, mtlc_values *made) {
   LLVMValueRef first;
-  while ((first = first_product(block)) != NULL) {
+  while ((first = mtlc_ptx_next_product(LLVMGetFirstInstruction(block))) !=
+         NULL) {
     replace(l, first, tiles, made);
   }
 }
@@ -475,85 +473,6 @@ static bool are_for_all(const lowering *l) {
   return are;
 }
 
-// --- two turns at once -------------------------------------------------------
-
-static bool only_reads(LLVMBasicBlockRef block) {
-  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
-       i = LLVMGetNextInstruction(i)) {
-    if (!mtlc_ptx_leaves_memory(i)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-static bool is_multiple(LLVMValueRef value, uint64_t of) {
-  return LLVMIsAConstantInt(value) && LLVMConstIntGetZExtValue(value) % of == 0;
-}
-
-// Says of a counter that goes in steps of a power of two from a multiple of it
-// until it is as large as a bound, that it never wraps: it would come by its
-// start again and again, and a loop that writes nothing has to end.
-static void bound_counter(LLVMBasicBlockRef block) {
-  LLVMValueRef condition = LLVMGetCondition(LLVMGetBasicBlockTerminator(block));
-  LLVMValueRef next = LLVMGetOperand(condition, 0);
-  if (LLVMGetICmpPredicate(condition) != LLVMIntULT ||
-      !mtlc_is_opcode(next, LLVMAdd) || !only_reads(block)) {
-    return;
-  }
-  LLVMValueRef counter = LLVMGetOperand(next, 0),
-               step = LLVMGetOperand(next, 1);
-  const uint64_t by =
-      LLVMIsAConstantInt(step) ? LLVMConstIntGetZExtValue(step) : 0;
-  if (by == 0 || (by & (by - 1)) || !LLVMIsAPHINode(counter) ||
-      LLVMGetInstructionParent(counter) != block ||
-      LLVMCountIncoming(counter) != 2) {
-    return;
-  }
-  const unsigned own = LLVMGetIncomingBlock(counter, 0) == block ? 0 : 1;
-  if (LLVMGetIncomingValue(counter, own) == next &&
-      is_multiple(LLVMGetIncomingValue(counter, 1 - own), by)) {
-    LLVMSetNUW(next, true);
-  }
-}
-
-// All threads come to all products, so that loops of them may be divided: LLVM
-// does not know.
-static void allow_division(const mtlc_kernel *kernel) {
-  static const char name[] = "convergent";
-  const unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
-  const LLVMAttributeIndex at = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
-  mtlc_values calls = {0};
-  mtlc_collect_calls(kernel->module, "mettle.tile.multiply_add", &calls);
-  for (size_t i = 0; i < calls.count; i++) {
-    LLVMRemoveCallSiteEnumAttribute(calls.items[i], at, kind);
-    LLVMRemoveEnumAttributeAtIndex(mtlc_callee(calls.items[i]), at, kind);
-  }
-  free(calls.items);
-}
-
-// Of the innermost loops of products of 16 bits.
-static mtl_status unroll(mtlc_kernel *kernel) {
-  allow_division(kernel);
-  MTL_TRY(mtlc_run_llvm_passes(
-      kernel, "function(loop-simplify,lcssa,loop(loop-rotate))"));
-  bool any = false;
-  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(kernel->thread); block;
-       block = LLVMGetNextBasicBlock(block)) {
-    LLVMValueRef first = first_product(block);
-    LLVMValueRef latch = LLVMGetBasicBlockTerminator(block);
-    if (first && kind_of(first) != FLOAT && mtlc_ptx_is_counted_loop(block) &&
-        !mtlc_has_unrolling_wish(latch)) {
-      bound_counter(block);
-      mtlc_set_unrolling_count(latch, 2);
-      any = true;
-    }
-  }
-  return any ? mtlc_run_llvm_passes(kernel,
-                                    "function(loop-unroll<O3>,simplifycfg)")
-             : MTL_OK;
-}
-
 mtl_status mtlc_ptx_multiply_tiles(mtlc_kernel *kernel) {
   if (!kernel->may_approximate || kernel->library->math_mode != MTL_MATH_FAST ||
       mtlc_ptx_capability(kernel->target) < LEAST_CAPABILITY ||
@@ -569,7 +488,7 @@ mtl_status mtlc_ptx_multiply_tiles(mtlc_kernel *kernel) {
   mtl_status status = MTL_OK;
   const bool are = are_for_all(&l);
   if (are) {
-    status = unroll(kernel);
+    status = mtlc_ptx_unroll_products(kernel);
     if (status == MTL_OK) {
       mtlc_ptx_load_tiles(kernel);
     }

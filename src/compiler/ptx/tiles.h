@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tiles.h: what multiply_tiles.c, load_tiles.c and load_matrices.c share.
+// tiles.h: what the files of products of tiles share: multiply_tiles.c,
+// unroll_products.c, load_tiles.c, load_matrices.c.
 #ifndef MTLC_PTX_TILES_H
 #define MTLC_PTX_TILES_H
 
@@ -18,6 +19,16 @@ bool mtlc_ptx_is_product(LLVMValueRef instruction);
 // True if a product is one of halves or of bfloats.
 bool mtlc_ptx_is_narrow_product(LLVMValueRef product);
 
+// The next product of a block, from an instruction or NULL on; NULL if none.
+LLVMValueRef mtlc_ptx_next_product(LLVMValueRef from);
+// The tile that the machine multiplies: of 16 bits as it was before it was
+// widened.
+LLVMValueRef mtlc_ptx_factor(LLVMValueRef product, unsigned side);
+// Finds up to four products that are one for the machine: [0] and [1] of one
+// right side, [2] and [3] those that add to them; NULL for none. Returns the
+// last of them: its place is the result's.
+LLVMValueRef mtlc_ptx_find_products(LLVMValueRef first, LLVMValueRef calls[4]);
+
 // A tile of 16-bit elements with rows and columns exchanged.
 LLVMValueRef mtlc_ptx_turn(LLVMContextRef context, LLVMBuilderRef builder,
                            LLVMValueRef tile);
@@ -30,14 +41,15 @@ bool mtlc_ptx_leaves_memory(LLVMValueRef instruction);
 LLVMValueRef mtlc_ptx_address_number(LLVMBuilderRef builder, LLVMTypeRef i64,
                                      LLVMValueRef pointer);
 
-// The step of multiply_tiles that load_tiles.c tells of.
+// The steps of multiply_tiles that these files tell of.
+mtl_status mtlc_ptx_unroll_products(mtlc_kernel *kernel);
 void mtlc_ptx_load_tiles(mtlc_kernel *kernel);
 
 // True if ldmatrix may load what a call of mettle.tile.load.* does, where all
 // threads are and rows are multiples of 16 bytes.
 bool mtlc_ptx_is_matrix(LLVMValueRef load);
-// Loads such tiles, with rows and columns exchanged if is_transposed, whatever
-// the calls say.
+// Loads such tiles, in the order given, with rows and columns exchanged if
+// is_transposed, whatever the calls say.
 void mtlc_ptx_load_matrices(mtlc_kernel *kernel, LLVMBuilderRef builder,
                             const LLVMValueRef *loads, size_t count,
                             bool is_transposed, LLVMValueRef *made);

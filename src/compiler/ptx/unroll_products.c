@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// unroll_products.c: two or four turns at once of the innermost loops of
+// products of 16 bits: two that add to each other are one for the machine, and
+// the tiles of all turns are loaded together.
+#include <stdlib.h>
+
+#include "base/status.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/calls.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/marks.h"
+#include "compiler/ir/llvm/module.h"
+#include "compiler/ir/llvm/names.h"
+#include "compiler/ir/llvm/value_list.h"
+#include "compiler/ptx/flow.h"
+#include "compiler/ptx/tiles.h"
+
+enum { MOST_LOADS = 32 };  // of tiles in all turns that are done at once
+
+static bool only_reads(LLVMBasicBlockRef block) {
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+       i = LLVMGetNextInstruction(i)) {
+    if (!mtlc_ptx_leaves_memory(i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool is_multiple(LLVMValueRef value, uint64_t of) {
+  return LLVMIsAConstantInt(value) && LLVMConstIntGetZExtValue(value) % of == 0;
+}
+
+// Says of a counter that goes in steps of a power of two from a multiple of it
+// until it is as large as a bound, that it never wraps: it would come by its
+// start again and again, and a loop that writes nothing has to end.
+static void bound_counter(LLVMBasicBlockRef block) {
+  LLVMValueRef condition = LLVMGetCondition(LLVMGetBasicBlockTerminator(block));
+  LLVMValueRef next = LLVMGetOperand(condition, 0);
+  if (LLVMGetICmpPredicate(condition) != LLVMIntULT ||
+      !mtlc_is_opcode(next, LLVMAdd) || !only_reads(block)) {
+    return;
+  }
+  LLVMValueRef counter = LLVMGetOperand(next, 0),
+               step = LLVMGetOperand(next, 1);
+  const uint64_t by =
+      LLVMIsAConstantInt(step) ? LLVMConstIntGetZExtValue(step) : 0;
+  if (by == 0 || (by & (by - 1)) || !LLVMIsAPHINode(counter) ||
+      LLVMGetInstructionParent(counter) != block ||
+      LLVMCountIncoming(counter) != 2) {
+    return;
+  }
+  const unsigned own = LLVMGetIncomingBlock(counter, 0) == block ? 0 : 1;
+  if (LLVMGetIncomingValue(counter, own) == next &&
+      is_multiple(LLVMGetIncomingValue(counter, 1 - own), by)) {
+    LLVMSetNUW(next, true);
+  }
+}
+
+// All threads come to all products, so that loops of them may be divided: LLVM
+// does not know.
+static void allow_division(const mtlc_kernel *kernel) {
+  static const char name[] = "convergent";
+  const unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
+  const LLVMAttributeIndex at = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+  mtlc_values calls = {0};
+  mtlc_collect_calls(kernel->module, "mettle.tile.multiply_add", &calls);
+  for (size_t i = 0; i < calls.count; i++) {
+    LLVMRemoveCallSiteEnumAttribute(calls.items[i], at, kind);
+    LLVMRemoveEnumAttributeAtIndex(mtlc_callee(calls.items[i]), at, kind);
+  }
+  free(calls.items);
+}
+
+// How many turns at once: all tiles of theirs are loaded together.
+static uint32_t choose_turns(LLVMBasicBlockRef block) {
+  unsigned loads = 0;
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+       i = LLVMGetNextInstruction(i)) {
+    LLVMValueRef callee = LLVMIsACallInst(i) ? mtlc_callee(i) : NULL;
+    loads += callee && mtlc_starts_with(mtlc_name(callee), "mettle.tile.load.");
+  }
+  return loads <= MOST_LOADS / 4 ? 4 : 2;
+}
+
+mtl_status mtlc_ptx_unroll_products(mtlc_kernel *kernel) {
+  allow_division(kernel);
+  MTL_TRY(mtlc_run_llvm_passes(
+      kernel, "function(loop-simplify,lcssa,loop(loop-rotate))"));
+  bool any = false;
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(kernel->thread); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    LLVMValueRef first = mtlc_ptx_next_product(LLVMGetFirstInstruction(block));
+    LLVMValueRef latch = LLVMGetBasicBlockTerminator(block);
+    if (first && mtlc_ptx_is_narrow_product(first) &&
+        mtlc_ptx_is_counted_loop(block) && !mtlc_has_unrolling_wish(latch)) {
+      bound_counter(block);
+      mtlc_set_unrolling_count(latch, choose_turns(block));
+      any = true;
+    }
+  }
+  return any ? mtlc_run_llvm_passes(kernel,
+                                    "function(loop-unroll<O3>,simplifycfg)")
+             : MTL_OK;
+}
