@@ -13,6 +13,7 @@
 
 #include "code/check_abi.h"
 #include "mettle/check.h"
+#include "mettle/encoder.h"
 #include "mettle/library.h"
 
 // Returns the checks that METTLE_CHECK requests, MTLI_CHECK_ bits; 0 if it is
@@ -35,6 +36,8 @@ void mtli_check_memory_add(uint64_t first, uint64_t bytes, bool is_unset,
 void mtli_check_memory_remove(uint64_t first, uint64_t bytes);
 // Something other than a kernel writes there.
 void mtli_check_memory_set(uint64_t first, uint64_t bytes);
+// A barrier that names the memory orders a queue's work so far before the rest.
+void mtli_check_memory_orders(uint64_t queue, uint64_t address);
 // Copies the state of bytes at source, which may be unset, with them.
 void mtli_check_memory_copy(uint64_t first, uint64_t source, uint64_t bytes);
 
@@ -92,7 +95,8 @@ typedef struct mtli_check_dispatch {
   const uint64_t *residents;
   size_t resident_count;
   uint64_t queue;    // which one, never 0
-  bool is_ordered;   // behind all of the queue's work before it
+  unsigned orders;   // mtl_barrier_scope: behind all of the queue's work on
+                     // such memory before it
   uint32_t group_count[3];
 } mtli_check_dispatch;
 
@@ -166,7 +170,7 @@ void mtli_check_forget(void *clock);
 typedef struct mtli_check_piece {
   const char *name;  // for findings; static
   uint64_t queue;
-  bool is_ordered;  // after all earlier work of the queue
+  unsigned orders;  // as of a dispatch
   uint64_t read;     // addresses; 0 for none
   uint64_t written;
   uint64_t bytes;  // of each

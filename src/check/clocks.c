@@ -27,8 +27,8 @@ static uint32_t age;
 // A queue, and which segments are ordered before its next work.
 typedef struct clock_of_queue {
   uint64_t queue;
-  check_segment window;  // its own from here on are not ordered
-  check_segment end;     // behind its last
+  check_window window;
+  check_segment end;  // behind its last
   // Segments below these are ordered before, in all memory and of the queue's
   // own.
   check_segment known[CHECK_QUEUES];
@@ -83,7 +83,7 @@ static clock_of_queue *clock_of(uint64_t queue) {
   const size_t at =
       clock_count < CHECK_QUEUES ? clock_count++ : CHECK_QUEUES - 1;
   if (clocks[at].queue == 0) {
-    clocks[at] = (clock_of_queue){.queue = queue, .window = 1, .end = 1};
+    clocks[at] = (clock_of_queue){.queue = queue, .window = {1, 1}, .end = 1};
   }
   return &clocks[at];
 }
@@ -200,34 +200,40 @@ static bool is_encoder_known(uint32_t own, uint32_t before) {
 }
 
 bool check_past_is_ordered(const check_state *s, const check_past *past,
-                           check_segment segment, bool is_tracked) {
+                           check_segment segment, check_kind kind,
+                           check_segment barrier) {
   const clock_of_queue *own = &clocks[s->queue];
   if (past->queue != s->queue) {
     return segment < own->known[past->queue];
   }
-  return segment < own->window &&
-         (is_tracked || past->encoder == own->encoder ||
+  const check_segment window =
+      kind & CHECK_TEXELS ? own->window.texels : own->window.buffers;
+  return (segment < window || segment < barrier) &&
+         (kind & CHECK_TRACKED || past->encoder == own->encoder ||
           segment < own->known[s->queue] ||
           is_encoder_known(own->encoder, past->encoder));
 }
 
 // --- dispatches --------------------------------------------------------------
 
-uint32_t check_clock_take(uint64_t queue, bool is_ordered, check_segment next,
+uint32_t check_clock_take(uint64_t queue, unsigned orders, check_segment next,
                           uint32_t *out_encoder) {
   clock_of_queue *clock = clock_of(queue);
-  if (is_ordered) {
-    clock->window = next;
+  if (orders & MTL_BARRIER_BUFFERS) {
+    clock->window.buffers = next;
+  }
+  if (orders & MTL_BARRIER_TEXTURES) {
+    clock->window.texels = next;
   }
   *out_encoder = clock->encoder;
   return (uint32_t)(clock - clocks);
 }
 
-check_segment check_clock_window(uint32_t queue) {
+check_window check_clock_window(uint32_t queue) {
   return clocks[queue].window;
 }
 
-void check_clock_set_window(uint32_t queue, check_segment window) {
+void check_clock_set_window(uint32_t queue, check_window window) {
   clocks[queue].window = window;
 }
 
@@ -235,9 +241,11 @@ void check_clock_end(uint32_t queue, check_segment end) {
   clocks[queue].end = end;
 }
 
-check_segment check_clock_safe(uint32_t queue, bool is_tracked) {
+// Segments below come before what a queue does next; window is its own.
+static check_segment safe_of(uint32_t queue, bool is_tracked,
+                             check_segment window) {
   const clock_of_queue *own = &clocks[queue];
-  check_segment safe = own->window;
+  check_segment safe = window;
   for (uint32_t i = 0; i < clock_count; ++i) {
     if (i != queue && own->known[i] < clocks[i].end && own->known[i] < safe) {
       safe = own->known[i];
@@ -255,6 +263,12 @@ check_segment check_clock_safe(uint32_t queue, bool is_tracked) {
   return safe ? safe : 1;
 }
 
+void check_clock_safe(check_state *s) {
+  const check_window window = clocks[s->queue].window;
+  s->safe = safe_of(s->queue, s->is_tracked, window.buffers);
+  s->texels_safe = safe_of(s->queue, s->is_tracked, window.texels);
+}
+
 void check_clocks_forget(void) {
   ++age;
   memset(clocks, 0, sizeof clocks);
@@ -267,7 +281,17 @@ void check_clocks_forget(void) {
 void mtli_check_queue_orders(uint64_t queue) {
   pthread_mutex_lock(&check_lock);
   clock_of_queue *clock = clock_of(queue);
-  clock->window = clock->end;
+  clock->window = (check_window){clock->end, clock->end};
+  pthread_mutex_unlock(&check_lock);
+}
+
+void mtli_check_memory_orders(uint64_t queue, uint64_t address) {
+  pthread_mutex_lock(&check_lock);
+  check_memory *memory = check_memory_find(address);
+  if (memory) {
+    memory->barrier = clock_of(queue)->end;
+    memory->barrier_queue = queue;
+  }
   pthread_mutex_unlock(&check_lock);
 }
 

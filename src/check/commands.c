@@ -48,6 +48,7 @@ static void look_at_piece(check_state *s, uint32_t site, uint64_t first,
                                .offset = offset,
                                .length = length,
                                .told = offset,
+                               .barrier = check_barrier_of(s, memory),
                                .kind = memory->is_untracked ? CHECK_UNTRACKED
                                                             : CHECK_TRACKED});
     i += length;
@@ -62,8 +63,9 @@ static bool is_untracked(uint64_t address) {
 // The segment of a command that all before it is ordered before, and that all
 // behind it will be, is of no use.
 static bool is_of_use(const mtli_check_piece *it) {
-  return !it->is_ordered || mtli_check_queue_count() > 1 ||
-         is_untracked(it->read) || is_untracked(it->written);
+  return it->orders != (MTL_BARRIER_BUFFERS | MTL_BARRIER_TEXTURES) ||
+         mtli_check_queue_count() > 1 || is_untracked(it->read) ||
+         is_untracked(it->written);
 }
 
 static void begin(check_state *s, const mtli_check_piece *it) {
@@ -73,7 +75,8 @@ static void begin(check_state *s, const mtli_check_piece *it) {
   s->kernel = it->name;
   s->checks = MTLI_CHECK_RACES;
   s->dispatch = ++count | 0x80000000u;  // no dispatch's number
-  s->queue = check_clock_take(it->queue, it->is_ordered, next, &s->encoder);
+  s->queue_number = it->queue;
+  s->queue = check_clock_take(it->queue, it->orders, next, &s->encoder);
   s->is_tracked = !is_untracked(it->read) && !is_untracked(it->written);
   memset(s->group_count, 0, sizeof s->group_count);
   s->now = (check_moment){0};
@@ -83,7 +86,7 @@ static void begin(check_state *s, const mtli_check_piece *it) {
   s->pending = NULL;
   s->is_stale = false;
   s->dispatch_first = s->group_first = s->device_first = s->texels_first = next;
-  s->safe = check_clock_safe(s->queue, s->is_tracked);
+  check_clock_safe(s);
   check_causes_begin(s);
 }
 

@@ -257,7 +257,7 @@ static bool has_fences(const mtli_check_sites *sites) {
 // A run of the dispatch begins.
 static void begin_run(check_state *s) {
   s->dispatch_first = check_last(s) + 1;
-  s->safe = check_clock_safe(s->queue, s->is_tracked);
+  check_clock_safe(s);
   s->known_count = 0;
   check_fences_clear();
   check_causes_begin(s);
@@ -307,7 +307,8 @@ static bool begin_dispatch(check_state *s,
   s->kernel = dispatch->kernel;
   s->checks = checks;
   s->dispatch = ++check_dispatches;
-  s->queue = check_clock_take(dispatch->queue, dispatch->is_ordered,
+  s->queue_number = dispatch->queue;
+  s->queue = check_clock_take(dispatch->queue, dispatch->orders,
                               check_last(s) + 1, &s->encoder);
   s->is_tracked = is_all_tracked(dispatch);
   s->window = check_clock_window(s->queue);
@@ -316,7 +317,9 @@ static bool begin_dispatch(check_state *s,
   s->is_to_stop = false;
   s->run = 0;
   begin_run(s);
-  check_segments_drop(s->safe < s->last ? s->safe : s->last);
+  const check_segment safe =
+      s->texels_safe < s->safe ? s->texels_safe : s->safe;
+  check_segments_drop(safe < s->last ? safe : s->last);
   return take_ranges(s, dispatch) && check_past_add(s) && check_explore_begin(s);
 }
 
@@ -327,7 +330,8 @@ bool mtli_check_again(mtli_check *check) {
   if (!check_explore_next(s) || check_last(s) > LAST_SEGMENT) {
     return false;
   }
-  check_clock_set_window(s->queue, check_last(s) + 1);
+  const check_segment next = check_last(s) + 1;
+  check_clock_set_window(s->queue, (check_window){next, next});
   begin_run(s);
   return check_past_add(s);
 }

@@ -115,6 +115,7 @@ void check_memory_is_set(check_memory *memory) {
 void check_memory_forget(void) {
   for (size_t i = 0; i < memory_count; ++i) {
     drop_cells(&memories[i]);
+    memories[i].barrier = 0;
   }
 }
 

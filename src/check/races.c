@@ -53,6 +53,7 @@ typedef struct look {
   const mtli_check_site *site;
   uint32_t number;
   check_kind kind;
+  check_segment barrier;  // check_place
   bool is_device;
   bool is_atomic;
   bool is_live;      // set by a conflict: a race
@@ -62,15 +63,19 @@ typedef struct look {
   uint32_t reader;  // a read that a write races with, its site
 } look;
 
+static check_segment safe_of(const look *l) {
+  return l->kind & CHECK_TEXELS ? l->s->texels_safe : l->s->safe;
+}
+
 // Something may still race with it.
 static bool is_recent(const look *l, check_segment before) {
   return before != 0 &&
-         before >= (l->is_device ? l->s->safe : l->s->group_first);
+         before >= (l->is_device ? safe_of(l) : l->s->group_first);
 }
 
 static bool conflicts(const look *l, check_segment before) {
   return is_recent(l, before) && before != l->s->check.segment &&
-         !check_is_ordered(l->s, before, l->kind);
+         !check_is_ordered(l->s, before, l->kind, l->barrier);
 }
 
 static void note(look *l, check_segment other, uint32_t site,
@@ -209,7 +214,7 @@ static void look_at(look *l, check_cell *cell, uint32_t bytes) {
 
 // Segments below come before all that is to come.
 static check_segment floor_of(const look *l) {
-  return l->is_device ? l->s->safe : l->s->check.threadgroup_floor;
+  return l->is_device ? safe_of(l) : l->s->check.threadgroup_floor;
 }
 
 // Something is left to be known of a word in parts.
@@ -294,6 +299,7 @@ void *check_races(check_state *s, uint32_t number, void *address,
             .site = site,
             .number = number,
             .kind = place->kind,
+            .barrier = place->barrier,
             .is_device = place->kind != CHECK_THREADGROUP,
             .is_atomic = check_is_atomic(site)};
   look_through(&l, place);

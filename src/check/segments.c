@@ -169,7 +169,7 @@ static bool is_known(const check_state *s, check_segment before,
 }
 
 bool check_is_ordered(const check_state *s, check_segment before,
-                      check_kind kind) {
+                      check_kind kind, check_segment barrier) {
   const bool is_device = kind != CHECK_THREADGROUP;
   check_moment then;
   if (before < s->group_first) {
@@ -178,8 +178,7 @@ bool check_is_ordered(const check_state *s, check_segment before,
     }
     if (before < s->dispatch_first) {
       const check_past *past = check_past_of(before);
-      return !past || check_past_is_ordered(
-                          s, past, before, (kind & CHECK_TRACKED) != 0);
+      return !past || check_past_is_ordered(s, past, before, kind, barrier);
     }
     return s->known_count && check_moment_of(before, &then) &&
            is_known(s, before, &then);

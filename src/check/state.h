@@ -31,6 +31,13 @@ typedef struct check_moment {
   uint16_t thread;
 } check_moment;
 
+typedef enum check_kind {
+  CHECK_THREADGROUP,
+  CHECK_TRACKED,    // device memory
+  CHECK_UNTRACKED,
+  CHECK_TEXELS = 4,  // with one of the two above: barriers name it by itself
+} check_kind;
+
 // Shadow of a piece of device memory.
 typedef struct check_memory {
   uint64_t first;
@@ -42,6 +49,8 @@ typedef struct check_memory {
   bool is_union;         // of buffers of which none is all of it
   uint32_t resident;     // the last dispatch that it was resident for
   bool is_untracked;     // nothing but the client orders encoders over it
+  uint32_t barrier;      // segments of that queue below it are ordered by a
+  uint64_t barrier_queue;  // barrier that names this memory
   uint32_t *writes;      // stamps (screen.c), one for each 4 bytes; NULL until
   uint32_t *reads;       // they are needed
   char *label;
@@ -98,6 +107,12 @@ typedef struct check_known {
   uint32_t device_epoch;  // of all its threads, before this one
 } check_known;
 
+// A queue's own segments from there on are not ordered before what it does.
+typedef struct check_window {
+  check_segment buffers;
+  check_segment texels;
+} check_window;
+
 typedef struct check_state {
   mtli_check check;  // first: kernels have its address
   const mtli_check_sites *sites;
@@ -105,9 +120,11 @@ typedef struct check_state {
   uint32_t checks;
   check_segment last;         // number given last
   check_segment safe;         // those below are ordered before this dispatch
+  check_segment texels_safe;  // the same, of texels
   check_segment group_first;  // first of the threadgroup
   uint32_t dispatch;          // index in the past
   uint32_t queue;             // index
+  uint64_t queue_number;
   uint32_t encoder;           // its number (clocks.c)
   bool is_tracked;            // all memory that the dispatch may access
   check_moment now;           // of segment
@@ -155,7 +172,7 @@ typedef struct check_state {
   bool is_stale;        // reads that race may give what was there before
   uint64_t stale_seed;
   uint32_t run;         // of the dispatch, from 0
-  check_segment window;  // of the queue, before further runs
+  check_window window;  // of the queue, before further runs
   bool has_device_writes;   // through addresses that are no argument
   uint32_t *order;  // [group_count] of groups; NULL: forward
   uint32_t thread_order[CHECK_MOST_THREADS];
@@ -173,22 +190,30 @@ typedef struct check_state {
 
 enum { CHECK_DUMP_BYTES = 1 << 16, CHECK_MOST_INLINE = 1 << 14 };
 
+// Segments of the dispatch's queue below that are ordered by a barrier that names
+// the memory.
+static inline check_segment check_barrier_of(const check_state *s,
+                                             const check_memory *memory) {
+  return memory->barrier_queue == s->queue_number ? memory->barrier : 0;
+}
+
 // clocks.c: true if a segment, of another dispatch, comes before. is_tracked:
 // its queue orders encoders over the memory that both access.
+// barrier: segments of its queue below are ordered by one that names the memory.
 bool check_past_is_ordered(const check_state *s, const check_past *past,
-                           check_segment segment, bool is_tracked);
+                           check_segment segment, check_kind kind,
+                           check_segment barrier);
 // Begins a dispatch of a queue; next is the number that its first segment gets.
 // Returns the queue's index, and the number of the encoder that it is in.
-uint32_t check_clock_take(uint64_t queue, bool is_ordered, check_segment next,
+uint32_t check_clock_take(uint64_t queue, unsigned orders, check_segment next,
                           uint32_t *out_encoder);
-// A queue's own segments from there on are not ordered before what it does.
-check_segment check_clock_window(uint32_t queue);
-void check_clock_set_window(uint32_t queue, check_segment window);
+check_window check_clock_window(uint32_t queue);
+void check_clock_set_window(uint32_t queue, check_window window);
 // Its last dispatch has ended, with the segment before end.
 void check_clock_end(uint32_t queue, check_segment end);
 // Segments below come before what the queue does next, whatever queue they are
 // of.
-check_segment check_clock_safe(uint32_t queue, bool is_tracked);
+void check_clock_safe(check_state *s);
 // Forgets all.
 void check_clocks_forget(void);
 // dispatch.c: the state, ready for a dispatch or a command; NULL if there is no
@@ -242,14 +267,8 @@ bool check_moment_of(check_segment segment, check_moment *out);
 const check_past *check_past_of(check_segment segment);
 // True if segment `before`, which is at least state->safe, happens before the
 // running one: what it did to memory of such a kind is visible.
-typedef enum check_kind {
-  CHECK_THREADGROUP,
-  CHECK_TRACKED,    // device memory
-  CHECK_UNTRACKED,
-  CHECK_TEXELS = 4,  // with one of the two above: barriers name it by itself
-} check_kind;
 bool check_is_ordered(const check_state *s, check_segment before,
-                      check_kind kind);
+                      check_kind kind, check_segment barrier);
 // The number given last; rows of threads count by themselves.
 check_segment check_last(check_state *s);
 // Goes on with a thread that has waited: in its segment, unless what it waited
@@ -291,6 +310,7 @@ typedef struct check_place {
   uint64_t told;  // offset to tell
   check_kind kind;
   bool is_coarse;  // a read of a part of a word counts for the word
+  check_segment barrier;  // check_barrier_of the memory
 } check_place;
 void *check_races(check_state *s, uint32_t site, void *address,
                   const check_place *place);

@@ -159,6 +159,14 @@ static inline void mtli_command_ends(mtli_command_times *times,
 void mtli_trace_command(const mtli_command *command, uint64_t start_ns,
                         uint64_t end_ns);
 
+// Memory that a barrier names.
+typedef struct mtli_ordered_piece {
+  const struct mtli_ordered_piece *next;
+  uint64_t gpu_address;
+} mtli_ordered_piece;
+
+enum { MTLI_ORDERS_ALL = MTL_BARRIER_BUFFERS | MTL_BARRIER_TEXTURES };
+
 struct mtli_command {
   mtli_command *next;
   mtli_command_kind kind;
@@ -166,7 +174,11 @@ struct mtli_command {
   // effects are visible. A command without it may overlap with the earlier
   // ones back to the last that has it.
   bool is_ordered;
+  // What of it the client has asked for, for the checker: of which memory
+  // (mtl_barrier_scope), or of these pieces alone.
+  uint8_t orders;
   uint16_t encoder;  // which of the command buffer's it is of, modulo 2^16
+  const mtli_ordered_piece *ordered;
   mtli_command_times *times;  // the driver fills it in; NULL if nobody asks
   union {
     mtli_dispatch dispatch;

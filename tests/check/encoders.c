@@ -52,6 +52,43 @@ TEST(encoders, over_tracked_memory_do_not) {
   CHECK_EQUAL(count_findings(), 0);
 }
 
+// Two dispatches of a concurrent encoder, and a barrier for textures or for
+// named buffers alone.
+static mtl_status run_beside(mtl_barrier_scope scope, mtl_buffer *x,
+                             mtl_buffer *named) {
+  mtl_command_buffer *commands = commands_of(0);
+  mtl_compute_encoder *encoder;
+  CHECK_OK(
+      mtl_compute_encoder_create(commands, MTL_DISPATCH_CONCURRENT, &encoder));
+  dispatch(encoder, "put", x, NULL);
+  if (named) {
+    mtl_compute_encoder_memory_barrier_buffers(encoder, &named, 1);
+  } else {
+    mtl_compute_encoder_memory_barrier(encoder, scope);
+  }
+  dispatch(encoder, "get", x, buffer_of(BYTES));
+  CHECK_OK(mtl_compute_encoder_end(encoder));
+  return run(commands);
+}
+
+TEST(barriers, for_textures_order_no_buffers) {
+  open_all();
+  mtl_buffer *x = buffer_of(BYTES);
+  CHECK_OK(run_beside(MTL_BARRIER_BUFFERS, x, NULL));
+  CHECK_EQUAL(count_findings(), 0);
+  CHECK_ERROR(run_beside(MTL_BARRIER_TEXTURES, x, NULL), MTL_KERNEL_FAULT,
+              "race.dispatch");
+}
+
+TEST(barriers, order_the_buffers_that_they_name) {
+  open_all();
+  mtl_buffer *x = buffer_of(BYTES);
+  CHECK_OK(run_beside(0, x, x));
+  CHECK_EQUAL(count_findings(), 0);
+  CHECK_ERROR(run_beside(0, x, buffer_of(BYTES)), MTL_KERNEL_FAULT,
+              "race.dispatch");
+}
+
 TEST(fences, order_encoders) {
   open_all();
   mtl_buffer *x = buffer_of(BYTES), *y = buffer_of(BYTES);

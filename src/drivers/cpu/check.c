@@ -194,6 +194,10 @@ static uint64_t *residents_of(const mtl_command_buffer *command_buffer,
   return addresses;
 }
 
+static unsigned orders_of(const mtli_command *command) {
+  return command->is_ordered ? command->orders : 0;
+}
+
 bool cpu_check_begin(cpu_queue *queue, mtli_command *command, cpu_job *job) {
   enum { MOST = 256 };
   const mtli_dispatch *dispatch = &command->dispatch;
@@ -219,7 +223,7 @@ bool cpu_check_begin(cpu_queue *queue, mtli_command *command, cpu_job *job) {
                             .residents = residents,
                             .resident_count = resident_count,
                             .queue = number_of(queue),
-                            .is_ordered = command->is_ordered};
+                            .orders = orders_of(command)};
   memcpy(it.group_count, job->launch.group_count, sizeof it.group_count);
   job->launch.check = mtli_check_begin(&it);
   free(residents);
@@ -317,7 +321,7 @@ static void look_at(cpu_queue *queue, const mtli_command *command,
                mtli_check_command(&(mtli_check_piece){
                    .name = name,
                    .queue = number_of(queue),
-                   .is_ordered = command->is_ordered,
+                   .orders = orders_of(command),
                    .read = read,
                    .written = written,
                    .bytes = bytes}));
@@ -347,6 +351,9 @@ void cpu_check_command(cpu_queue *queue, const mtli_command *command) {
   mtli_check_encoder(number_of(queue), command->encoder);
   if (command->is_ordered && command->kind != MTLI_COMMAND_DISPATCH) {
     mtli_check_queue_orders(number_of(queue));
+  }
+  for (const mtli_ordered_piece *it = command->ordered; it; it = it->next) {
+    mtli_check_memory_orders(number_of(queue), it->gpu_address);
   }
   switch (command->kind) {
     case MTLI_COMMAND_FENCE:

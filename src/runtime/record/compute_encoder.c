@@ -30,7 +30,7 @@ static mtl_status create(mtl_command_buffer *command_buffer,
   }
   mtl_compute_encoder *encoder = (mtl_compute_encoder *)base;
   encoder->dispatch_type = dispatch_type;
-  encoder->is_next_ordered = true;
+  mtli_order_next(encoder, MTLI_ORDERS_ALL);
   *out_encoder = encoder;
   return MTL_OK;
 }
@@ -219,7 +219,17 @@ void mtl_compute_encoder_memory_barrier(mtl_compute_encoder *encoder,
                         "%s: scope %d does not exist", call, (int)scope);
     return;
   }
-  encoder->is_next_ordered = true;
+  mtli_order_next(encoder, scope);
+}
+
+static void add_ordered(mtl_compute_encoder *encoder,
+                        const mtl_buffer *buffer) {
+  mtli_ordered_piece *piece =
+      mtli_recording_allocate(encoder->base.recording, sizeof *piece);
+  if (piece) {
+    *piece = (mtli_ordered_piece){encoder->ordered, buffer->gpu_address};
+    encoder->ordered = piece;
+  }
 }
 
 void mtl_compute_encoder_memory_barrier_buffers(mtl_compute_encoder *encoder,
@@ -238,7 +248,10 @@ void mtl_compute_encoder_memory_barrier_buffers(mtl_compute_encoder *encoder,
   }
   // Orders more than asked: kernels may reach the buffers through addresses,
   // so which later dispatch touches them is not known.
-  encoder->is_next_ordered |= count != 0;
+  for (size_t i = 0; i < count; i++) {
+    add_ordered(encoder, buffers[i]);
+    mtli_order_next(encoder, 0);
+  }
 }
 
 // Checks a use of something that is there, or not; what it is called.

@@ -26,6 +26,8 @@ struct mtl_compute_encoder {
   mtl_dispatch_type dispatch_type;
   // The next command waits for all before: the first one, and after barriers.
   bool is_next_ordered;
+  uint8_t next_orders;  // mtli_command: what of it is asked for
+  const mtli_ordered_piece *ordered;
   mtl_pipeline *pipeline;
   mtli_binding bindings[MTL_MAX_BUFFER_ARGUMENTS];
   mtli_texture_binding textures[MTL_MAX_TEXTURE_ARGUMENTS];
@@ -39,6 +41,13 @@ struct mtl_compute_encoder {
 // The name of the kernel that a dispatch runs, for the texts of errors.
 static inline const char *mtli_kernel_name(const mtl_compute_encoder *encoder) {
   return encoder->pipeline->kernel->name;
+}
+
+// The next command waits for all before, as asked for memory of such kinds.
+static inline void mtli_order_next(mtl_compute_encoder *encoder,
+                                   unsigned orders) {
+  encoder->is_next_ordered = true;
+  encoder->next_orders |= (uint8_t)orders;
 }
 
 // mtli_encoder_check for this kind.

@@ -203,7 +203,7 @@ void mtl_compute_encoder_sample_counters(mtl_compute_encoder *encoder,
          "mtl_compute_encoder_sample_counters");
   if (encoder && is_ordered) {
     // What comes later waits for the sample.
-    encoder->is_next_ordered = true;
+    mtli_order_next(encoder, MTLI_ORDERS_ALL);
   }
 }
 

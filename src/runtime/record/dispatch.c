@@ -317,10 +317,14 @@ static bool add_touch(mtl_compute_encoder *encoder, const mtl_buffer *buffer,
 bool mtli_take_order(mtl_compute_encoder *encoder, mtli_touches touches,
                      const mtl_buffer *indirect) {
   if (encoder->dispatch_type == MTL_DISPATCH_SERIAL) {
+    encoder->next_orders = MTLI_ORDERS_ALL;
     return true;
   }
-  bool is_ordered = encoder->is_next_ordered ||
-                    !visit_touched(encoder, touches, indirect, has_no_conflict);
+  bool is_ordered = encoder->is_next_ordered;
+  if (!visit_touched(encoder, touches, indirect, has_no_conflict)) {
+    mtli_order_next(encoder, MTLI_ORDERS_ALL);
+    is_ordered = true;
+  }
   encoder->is_next_ordered = false;
   if (is_ordered) {
     mtli_hazards_clear(&encoder->hazards);
@@ -329,9 +333,17 @@ bool mtli_take_order(mtl_compute_encoder *encoder, mtli_touches touches,
     // Too many buffers to remember: this one and the next are ordered.
     mtli_hazards_clear(&encoder->hazards);
     is_ordered = true;
-    encoder->is_next_ordered = true;
+    mtli_order_next(encoder, MTLI_ORDERS_ALL);
   }
   return is_ordered;
+}
+
+// What a command that is recorded orders; the next one begins with none.
+static void take_barriers(mtl_compute_encoder *encoder, mtli_command *command) {
+  command->orders = encoder->next_orders;
+  command->ordered = encoder->ordered;
+  encoder->next_orders = encoder->is_next_ordered ? MTLI_ORDERS_ALL : 0;
+  encoder->ordered = NULL;
 }
 
 // What all three kinds of dispatch have in common. groups are counts of
@@ -359,6 +371,7 @@ static mtli_dispatch *record(mtl_compute_encoder *encoder, mtl_size group,
   if (!command) {
     return NULL;
   }
+  take_barriers(encoder, command);
   command->dispatch = dispatch;
   return &command->dispatch;
 }

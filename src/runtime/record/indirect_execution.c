@@ -372,6 +372,7 @@ static bool link_commands(mtli_execution *execution, mtli_command *command,
     mtli_command *made = command_of(it);
     made->kind = MTLI_COMMAND_DISPATCH;
     made->is_ordered = is_ordered;
+    made->orders = MTLI_ORDERS_ALL;
     made->encoder = command->encoder;
     made->dispatch.debug_group = execute->debug_group;
     made->dispatch.used = execute->used;

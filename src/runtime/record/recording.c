@@ -43,6 +43,7 @@ mtli_command *mtli_recording_add(mtli_recording *recording,
   }
   command->kind = kind;
   command->is_ordered = is_ordered;
+  command->orders = MTLI_ORDERS_ALL;
   command->encoder = recording->encoder_count;
   if (recording->last_command) {
     recording->last_command->next = command;
