@@ -146,7 +146,14 @@ static bool has_plain_branches(LLVMValueRef function) {
 }
 
 static bool has_products(mtlc_kernel *kernel) {
-  return LLVMGetNamedFunction(kernel->module, "mettle.tile.multiply_add");
+  static const char *const names[] = {
+      "mettle.tile.multiply_add", "mettle.tile.dot.su", "mettle.tile.dot.us"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (LLVMGetNamedFunction(kernel->module, names[i])) {
+      return true;
+    }
+  }
+  return false;
 }
 
 static void find_byte(LLVMValueRef i, void *found) {

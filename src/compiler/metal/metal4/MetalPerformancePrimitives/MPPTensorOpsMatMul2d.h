@@ -248,11 +248,13 @@ struct product {
         fetch_words<Layout>(b, right, k, g);
         _Pragma("clang loop unroll(full)") for (int j = 0;
                                                 j < 4 && g + j < 2 * across;
-                                                j++) {
-          const word_pair column = bytes::right(b[j]);
-          _Pragma("clang loop unroll(full)") for (int i = 0; i < rows; i++)
-              tiles[i][g + j] = bytes::add(a[i], column, tiles[i][g + j]);
-        }
+                                                j++) b[j] = bytes::right(b[j]);
+        // Products of one left tile follow each other: they go together.
+        _Pragma("clang loop unroll(full)") for (int i = 0; i < rows; i++)
+            _Pragma("clang loop unroll(full)") for (int j = 0;
+                                                    j < 4 && g + j < 2 * across;
+                                                    j++)
+                tiles[i][g + j] = bytes::add(a[i], b[j], tiles[i][g + j]);
       }
     }
     exchange<Layout, false>(sums, tiles);

@@ -211,7 +211,7 @@ void lanes_emit_block_products(lanes_emitter *e,
       lanes_begin_halves(e, loop.sums[0], products->count * 4);
   loop.half = halves.half;
   emit_half(e, &loop);
-  lanes_end_halves(e, &halves, loop.sums[0]);
+  lanes_end_halves(e, &halves, loop.sums[0], 2);
   for (uint32_t p = 0; p < products->count; p++) {
     write_sums(e, &loop, p, loop.sums[p]);
   }

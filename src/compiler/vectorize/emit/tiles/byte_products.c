@@ -2,7 +2,8 @@
 // byte_products.c: products of words of four bytes, summed: one instruction
 // with VNNI (vpdpbusd). Without it a word's even bytes go together, and its odd
 // ones, as numbers of 16 bits, which x86 multiplies and adds by twos
-// (vpmaddwd); where that is not either, byte by byte.
+// (vpmaddwd); where that is not either, byte by byte. Products by rows take the
+// bytes apart once for all products of a side.
 #include "compiler/vectorize/emit/tiles/byte_products.h"
 
 #include <stdbool.h>
@@ -13,6 +14,7 @@
 #include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/sum_memory.h"
 
 enum { BYTE_BITS = 8, HALF_BITS = 16, WORD_BITS = 32 };
 
@@ -60,18 +62,49 @@ static const char *pair_instruction(const lanes_emitter *e, uint32_t words) {
                                       : NULL;
 }
 
+bool lanes_splits_bytes(const lanes_emitter *e, LLVMValueRef product) {
+  return lanes_is_byte_product(product) && lanes_goes_by_rows(e) &&
+         !e->machine.sums_bytes && pair_instruction(e, LANES_TILE_SIDE);
+}
+
+bool lanes_is_left_signed(LLVMValueRef product) {
+  return strcmp(lanes_callee_name(product), "mettle.tile.dot.su") == 0;
+}
+
+LLVMValueRef lanes_split_bytes(lanes_emitter *e, LLVMValueRef words,
+                               bool is_signed, unsigned odd) {
+  LLVMTypeRef type = LLVMTypeOf(words);
+  LLVMTypeRef halves = numbers(e, HALF_BITS, 2 * LLVMGetVectorSize(type));
+  LLVMValueRef bytes = byte_of(
+      e, LLVMBuildBitCast(e->builder, words, halves, ""), odd, is_signed);
+  return LLVMBuildBitCast(e->builder, bytes, type, "");
+}
+
+// Returns the sums of two products in each word, of numbers of 16 bits.
+static LLVMValueRef pair_products(lanes_emitter *e, LLVMValueRef a,
+                                  LLVMValueRef b) {
+  const uint32_t words = LLVMGetVectorSize(LLVMTypeOf(a));
+  LLVMTypeRef halves = numbers(e, HALF_BITS, 2 * words);
+  LLVMValueRef sides[] = {LLVMBuildBitCast(e->builder, a, halves, ""),
+                          LLVMBuildBitCast(e->builder, b, halves, "")};
+  return lanes_intrinsic(e, pair_instruction(e, words), NULL, 0, sides, 2);
+}
+
 // Returns the sums of two products in each word: of its even bytes, or of its
 // odd ones.
-static LLVMValueRef pairs(lanes_emitter *e, const char *instruction,
-                          LLVMValueRef bytes, LLVMValueRef signed_bytes,
-                          unsigned odd) {
-  const uint32_t words = LLVMGetVectorSize(LLVMTypeOf(bytes));
-  LLVMTypeRef halves = numbers(e, HALF_BITS, 2 * words);
-  LLVMValueRef sides[] = {
-      byte_of(e, LLVMBuildBitCast(e->builder, bytes, halves, ""), odd, false),
-      byte_of(e, LLVMBuildBitCast(e->builder, signed_bytes, halves, ""), odd,
-              true)};
-  return lanes_intrinsic(e, instruction, NULL, 0, sides, 2);
+static LLVMValueRef pairs(lanes_emitter *e, LLVMValueRef bytes,
+                          LLVMValueRef signed_bytes, unsigned odd) {
+  return pair_products(e, lanes_split_bytes(e, bytes, false, odd),
+                       lanes_split_bytes(e, signed_bytes, true, odd));
+}
+
+LLVMValueRef lanes_add_split_products(lanes_emitter *e, LLVMValueRef a,
+                                      LLVMValueRef b, LLVMValueRef sum) {
+  LLVMTypeRef words = numbers(e, WORD_BITS, LLVMGetVectorSize(LLVMTypeOf(sum)));
+  LLVMValueRef products = pair_products(e, a, b);
+  LLVMValueRef total = LLVMBuildAdd(
+      e->builder, LLVMBuildBitCast(e->builder, sum, words, ""), products, "");
+  return LLVMBuildBitCast(e->builder, total, LLVMTypeOf(sum), "");
 }
 
 static LLVMValueRef add_in_words(lanes_emitter *e, LLVMValueRef bytes,
@@ -82,12 +115,12 @@ static LLVMValueRef add_in_words(lanes_emitter *e, LLVMValueRef bytes,
     LLVMValueRef operands[] = {sum, bytes, signed_bytes};
     return lanes_intrinsic(e, instruction, NULL, 0, operands, 3);
   }
-  instruction = pair_instruction(e, words);
-  for (unsigned i = 0; i < (instruction ? 2 : WORD_BITS / BYTE_BITS); i++) {
+  const bool by_pairs = pair_instruction(e, words);
+  for (unsigned i = 0; i < (by_pairs ? 2 : WORD_BITS / BYTE_BITS); i++) {
     LLVMValueRef products =
-        instruction ? pairs(e, instruction, bytes, signed_bytes, i)
-                    : LLVMBuildMul(e->builder, byte_of(e, bytes, i, false),
-                                   byte_of(e, signed_bytes, i, true), "");
+        by_pairs ? pairs(e, bytes, signed_bytes, i)
+                 : LLVMBuildMul(e->builder, byte_of(e, bytes, i, false),
+                                byte_of(e, signed_bytes, i, true), "");
     sum = LLVMBuildAdd(e->builder, sum, products, "");
   }
   return sum;
@@ -102,8 +135,7 @@ LLVMValueRef lanes_add_byte_products(lanes_emitter *e, LLVMValueRef product,
   a = LLVMBuildBitCast(builder, a, words, "");
   b = LLVMBuildBitCast(builder, b, words, "");
   sum = LLVMBuildBitCast(builder, sum, words, "");
-  const bool is_left_signed =
-      strcmp(lanes_callee_name(product), "mettle.tile.dot.su") == 0;
+  const bool is_left_signed = lanes_is_left_signed(product);
   sum = add_in_words(e, is_left_signed ? b : a, is_left_signed ? a : b, sum);
   return LLVMBuildBitCast(builder, sum, floats, "");
 }

@@ -73,11 +73,12 @@ static lanes_products given(const lanes_products *products,
 }
 
 static char letter_of(const lanes_tile_home *home) {
-  static const char orders[] = {[LANES_BY_BLOCKS] = 'b',
-                                [LANES_BY_ROWS] = 'r',
-                                [LANES_BY_COLUMNS] = 'c',
-                                [LANES_LEFT_PAIRS] = 'p',
-                                [LANES_RIGHT_PAIRS] = 'p'};
+  static const char orders[] = {
+      [LANES_BY_BLOCKS] = 'b',         [LANES_BY_ROWS] = 'r',
+      [LANES_BY_COLUMNS] = 'c',        [LANES_LEFT_PAIRS] = 'p',
+      [LANES_RIGHT_PAIRS] = 'p',       [LANES_LEFT_BYTES] = 'u',
+      [LANES_LEFT_SIGNED_BYTES] = 'i', [LANES_RIGHT_BYTES] = 'u',
+      [LANES_RIGHT_SIGNED_BYTES] = 'i'};
   return home->first_row ? 's' : orders[home->order];
 }
 

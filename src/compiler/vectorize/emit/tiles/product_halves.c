@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// product_halves.c: the loop over both halves of a product's eight steps.
+// product_halves.c: the loop over the steps of a product.
 #include "compiler/vectorize/emit/tiles/product_halves.h"
 
 #include "compiler/ir/llvm/types.h"
@@ -26,7 +26,7 @@ lanes_halves lanes_begin_halves(lanes_emitter *e, LLVMValueRef *values,
 }
 
 void lanes_end_halves(lanes_emitter *e, lanes_halves *halves,
-                      LLVMValueRef *values) {
+                      LLVMValueRef *values, uint32_t turns) {
   LLVMBasicBlockRef after = lanes_block(e, "multiplied");
   LLVMValueRef first = mtlc_i64(e->context, 0);
   LLVMValueRef next =
@@ -36,8 +36,8 @@ void lanes_end_halves(lanes_emitter *e, lanes_halves *halves,
   for (uint32_t i = 0; i < halves->count; i++) {
     LLVMAddIncoming(halves->phis[i], &values[i], &halves->body, 1);
   }
-  LLVMValueRef again =
-      LLVMBuildICmp(e->builder, LLVMIntULT, next, mtlc_i64(e->context, 2), "");
+  LLVMValueRef again = LLVMBuildICmp(e->builder, LLVMIntULT, next,
+                                     mtlc_i64(e->context, turns), "");
   lanes_keep_loop(LLVMBuildCondBr(e->builder, again, halves->body, after));
   LLVMPositionBuilderAtEnd(e->builder, after);
 }

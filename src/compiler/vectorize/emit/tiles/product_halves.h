@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// product_halves.h: the loop over both halves of a product's eight steps.
+// product_halves.h: the loop over the steps of a product, by halves or one by
+// one.
 #ifndef MTLC_PRODUCT_HALVES_H
 #define MTLC_PRODUCT_HALVES_H
 
@@ -9,11 +10,10 @@
 #include "compiler/vectorize/emit/tiles/tiles.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// The loop over both halves of a product's eight steps.
 typedef struct lanes_halves {
   LLVMBasicBlockRef before;
   LLVMBasicBlockRef body;
-  LLVMValueRef half;  // i64, 0 or 1
+  LLVMValueRef half;  // i64: the turn, of both halves of the eight steps 0 or 1
   LLVMValueRef *phis;
   uint32_t count;
 } lanes_halves;
@@ -22,8 +22,8 @@ typedef struct lanes_halves {
 lanes_halves lanes_begin_halves(lanes_emitter *e, LLVMValueRef *values,
                                 uint32_t count);
 
-// Ends the loop; values go to the next iteration.
+// Ends the loop of so many turns; values go to the next one.
 void lanes_end_halves(lanes_emitter *e, lanes_halves *halves,
-                      LLVMValueRef *values);
+                      LLVMValueRef *values, uint32_t turns);
 
 #endif

@@ -24,7 +24,8 @@ enum {
   SIDE = LANES_TILE_SIDE,
   QUAD = LANES_TILE_QUAD,
   BLOCK = LANES_TILE_BLOCK,
-  TOGETHER = 2,  // products emitted at once
+  TOGETHER = 2,            // products emitted at once
+  SPLIT_STEPS = 2 * SIDE,  // of split bytes: even and odd ones
 };
 
 // Rows of accumulators of some products, which are in registers at once.
@@ -108,6 +109,40 @@ static LLVMValueRef sum_of(lanes_emitter *e, const row_products *part,
   return lanes_intrinsic(e, "llvm.fma", &type, 1, factors, 3);
 }
 
+static LLVMValueRef load_split(lanes_emitter *e, LLVMTypeRef type,
+                               const lanes_tile_home *home, LLVMValueRef step,
+                               uint32_t offset) {
+  LLVMValueRef by = LLVMBuildMul(
+      e->builder, step,
+      mtlc_i64(e->context,
+               LLVMGetTypeKind(type) == LLVMVectorTypeKind ? SIDE * 4 : 4),
+      "");
+  LLVMValueRef at =
+      LLVMBuildGEP2(e->builder, e->types.i8, home->memory, &by, 1, "");
+  return LLVMBuildLoad2(e->builder, type, lanes_address_at(e, at, offset), "");
+}
+
+// Adds products of split bytes, of the even or odd ones of a word: one addition
+// to each sum a turn, for LLVM would add several products first and run out of
+// registers.
+static void emit_split_step(lanes_emitter *e, row_products *part,
+                            LLVMValueRef step) {
+  LLVMValueRef rows[TOGETHER];
+  for (uint32_t p = 0; p < part->count; p++) {
+    rows[p] = load_split(e, part->row_type, &part->all->right[part->first + p],
+                         step, 0);
+  }
+  for (uint32_t r = 0; r < part->row_count; r++) {
+    LLVMValueRef element = load_split(e, e->types.f32, &part->all->left, step,
+                                      (part->first_row + r) * SPLIT_STEPS * 4);
+    element = lanes_splat_to(e, e->builder, element, SIDE);
+    for (uint32_t p = 0; p < part->count; p++) {
+      LLVMValueRef *sum = &part->sums[p * part->row_count + r];
+      *sum = lanes_add_split_products(e, element, rows[p], *sum);
+    }
+  }
+}
+
 static void emit_step(lanes_emitter *e, row_products *part, LLVMValueRef half,
                       uint32_t k) {
   LLVMValueRef rows[TOGETHER];
@@ -154,10 +189,14 @@ static void emit_part(lanes_emitter *e, row_products *part) {
   }
   lanes_halves halves =
       lanes_begin_halves(e, part->sums, part->count * part->row_count);
-  for (uint32_t k = 0; k < QUAD; k++) {
+  const bool is_split = lanes_splits_bytes(e, part->all->calls[0]);
+  if (is_split) {
+    emit_split_step(e, part, halves.half);
+  }
+  for (uint32_t k = 0; !is_split && k < QUAD; k++) {
     emit_step(e, part, halves.half, k);
   }
-  lanes_end_halves(e, &halves, part->sums);
+  lanes_end_halves(e, &halves, part->sums, is_split ? SPLIT_STEPS : 2);
   for (uint32_t p = 0; p < part->count; p++) {
     write_sums(e, part, p);
   }

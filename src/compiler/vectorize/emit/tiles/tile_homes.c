@@ -13,6 +13,7 @@
 #include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/emit/tiles/block_products.h"
+#include "compiler/vectorize/emit/tiles/byte_products.h"
 #include "compiler/vectorize/emit/tiles/tile_values.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
@@ -49,6 +50,7 @@ static LLVMValueRef last_product(const lanes_emitter *e, LLVMValueRef side,
     use_of->is_left |= LLVMGetOperand(user, 0) == side;
     use_of->is_right |= LLVMGetOperand(user, 1) == side;
     use_of->is_in_pairs &= lanes_is_of_pairs(e, user);
+    use_of->is_split |= lanes_splits_bytes(e, user);
   }
   for (LLVMValueRef i = side; i && uses; i = LLVMGetNextInstruction(i)) {
     for (unsigned k = 0; lanes_is_product(i) && k < 2; k++) {
@@ -108,9 +110,9 @@ lanes_tile_use lanes_use_of_tile(const lanes_emitter *e, LLVMValueRef load) {
 
 // --- Sides -------------------------------------------------------------------
 
-static LLVMValueRef new_memory(lanes_emitter *e) {
-  LLVMValueRef memory =
-      lanes_fixed_alloca(e, LLVMArrayType(e->types.f32, LANES_TILE_ELEMENTS));
+static LLVMValueRef new_memory(lanes_emitter *e, bool is_wide) {
+  LLVMValueRef memory = lanes_fixed_alloca(
+      e, LLVMArrayType(e->types.f32, LANES_TILE_ELEMENTS * (is_wide ? 2 : 1)));
   LLVMSetAlignment(memory, LINE_BYTES);
   return memory;
 }
@@ -150,8 +152,10 @@ static lanes_tile_home *add_home(lanes_emitter *e, LLVMValueRef value,
 static lanes_tile_home *add_memory(lanes_emitter *e, LLVMValueRef value,
                                    lanes_tile_order order) {
   lanes_tile_home *home = add_home(e, value, order);
-  if (!home->memory) {
-    home->memory = new_memory(e);
+  const bool is_wide = order >= LANES_LEFT_BYTES;
+  if (!home->memory || (is_wide && !home->is_wide)) {
+    home->memory = new_memory(e, is_wide);
+    home->is_wide = is_wide;
   }
   return home;
 }
@@ -185,6 +189,14 @@ lanes_tile_home lanes_left_home(lanes_emitter *e, LLVMValueRef operand) {
   return *home;
 }
 
+static void store_row(lanes_emitter *e, const lanes_tile_home *home, int row,
+                      LLVMValueRef value) {
+  LLVMValueRef store = LLVMBuildStore(
+      e->builder, value,
+      lanes_address_at(e, home->memory, (uint64_t)row * ROW_BYTES));
+  LLVMSetAlignment(store, ROW_BYTES);
+}
+
 lanes_tile_home lanes_right_home(lanes_emitter *e, LLVMValueRef operand) {
   if (!lanes_goes_by_rows(e)) {
     return lanes_left_home(e, operand);
@@ -194,10 +206,28 @@ lanes_tile_home lanes_right_home(lanes_emitter *e, LLVMValueRef operand) {
     home = add_memory(e, operand, LANES_BY_ROWS);
     LLVMValueRef tile = lanes_tile_of(e, operand, e->types.f32);
     for (int r = 0; r < SIDE; r++) {
-      LLVMValueRef store = LLVMBuildStore(
-          e->builder, lanes_row_of_tile(e, tile, r),
-          lanes_address_at(e, home->memory, (uint64_t)r * ROW_BYTES));
-      LLVMSetAlignment(store, ROW_BYTES);
+      store_row(e, home, r, lanes_row_of_tile(e, tile, r));
+    }
+  }
+  return *home;
+}
+
+lanes_tile_home lanes_bytes_home(lanes_emitter *e, LLVMValueRef operand,
+                                 lanes_tile_order order) {
+  const bool is_right =
+      order == LANES_RIGHT_BYTES || order == LANES_RIGHT_SIGNED_BYTES;
+  const bool is_signed =
+      order == LANES_LEFT_SIGNED_BYTES || order == LANES_RIGHT_SIGNED_BYTES;
+  lanes_tile_home *home = home_of(e, operand, 1 << order);
+  if (!home) {
+    home = add_memory(e, operand, order);
+    LLVMValueRef tile = lanes_tile_of(e, operand, e->types.i32);
+    for (int r = 0; r < SIDE; r++) {
+      LLVMValueRef words = lanes_row_of_tile(e, tile, r);
+      for (int odd = 0; odd < 2; odd++) {
+        store_row(e, home, is_right ? odd * SIDE + r : 2 * r + odd,
+                  lanes_split_bytes(e, words, is_signed, (unsigned)odd));
+      }
     }
   }
   return *home;

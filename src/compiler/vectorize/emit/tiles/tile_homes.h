@@ -15,6 +15,9 @@ lanes_tile_home lanes_right_home(lanes_emitter *e, LLVMValueRef operand);
 // Returns the same for a product of bfloat pairs; `side` widens bfloats.
 lanes_tile_home lanes_pairs_home(lanes_emitter *e, LLVMValueRef widening,
                                  lanes_tile_order order);
+// Returns the same for a product that splits bytes.
+lanes_tile_home lanes_bytes_home(lanes_emitter *e, LLVMValueRef operand,
+                                 lanes_tile_order order);
 // Stores a tile's rows, <8 x i16> each, as pairs.
 void lanes_store_pairs(lanes_emitter *e, LLVMValueRef memory,
                        LLVMValueRef *rows, lanes_tile_order order);
@@ -26,7 +29,8 @@ typedef struct lanes_tile_use {
   bool is_left;
   bool is_right;
   bool is_in_pairs;  // all its products use pairs
-  bool stays;  // nothing writes memory from the load to the last product
+  bool is_split;     // a product splits its bytes
+  bool stays;        // nothing writes memory from the load to the last product
 } lanes_tile_use;
 lanes_tile_use lanes_use_of_tile(const lanes_emitter *e, LLVMValueRef load);
 // Returns memory of 64 floats for a side that is stored in an order.

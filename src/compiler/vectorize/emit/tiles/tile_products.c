@@ -13,6 +13,7 @@
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/emit/tiles/block_products.h"
+#include "compiler/vectorize/emit/tiles/byte_products.h"
 #include "compiler/vectorize/emit/tiles/product_functions.h"
 #include "compiler/vectorize/emit/tiles/row_products.h"
 #include "compiler/vectorize/emit/tiles/tile_homes.h"
@@ -275,17 +276,29 @@ static lanes_products batch_of(const lanes_emitter *e, LLVMValueRef call) {
 
 // --- The loop ----------------------------------------------------------------
 
+// Finds the memory of a product's left or right side.
+static lanes_tile_home side_of(lanes_emitter *e, LLVMValueRef product,
+                               bool is_right) {
+  LLVMValueRef side = LLVMGetOperand(product, is_right);
+  if (lanes_splits_bytes(e, product)) {
+    const bool is_signed = lanes_is_left_signed(product) != is_right;
+    const lanes_tile_order first =
+        is_right ? LANES_RIGHT_BYTES : LANES_LEFT_BYTES;
+    return lanes_bytes_home(e, side, first + is_signed);
+  }
+  if (lanes_is_of_pairs(e, product)) {
+    return lanes_pairs_home(e, side,
+                            is_right ? LANES_RIGHT_PAIRS : LANES_LEFT_PAIRS);
+  }
+  return is_right ? lanes_right_home(e, side) : lanes_left_home(e, side);
+}
+
 // Finds the memory of sides and accumulators; stores an accumulator's start
 // value there.
 static void find_memory(lanes_emitter *e, lanes_products *batch) {
-  const bool of_pairs = lanes_is_of_pairs(e, batch->calls[0]);
-  LLVMValueRef left = LLVMGetOperand(batch->calls[0], 0);
-  batch->left = of_pairs ? lanes_pairs_home(e, left, LANES_LEFT_PAIRS)
-                         : lanes_left_home(e, left);
+  batch->left = side_of(e, batch->calls[0], false);
   for (uint32_t i = 0; i < batch->count; i++) {
-    LLVMValueRef right = LLVMGetOperand(batch->calls[i], 1);
-    batch->right[i] = of_pairs ? lanes_pairs_home(e, right, LANES_RIGHT_PAIRS)
-                               : lanes_right_home(e, right);
+    batch->right[i] = side_of(e, batch->calls[i], true);
   }
   for (uint32_t i = 0; i < batch->count; i++) {
     LLVMValueRef start = LLVMGetOperand(batch->calls[i], 2);

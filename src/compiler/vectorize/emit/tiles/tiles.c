@@ -486,7 +486,7 @@ static bool bring_halves(lanes_emitter *e, const tile_access *a,
 static bool bring_home(lanes_emitter *e, const tile_access *a) {
   const lanes_tile_use use = lanes_use_of_tile(e, a->call);
   LLVMValueRef widening = use.side != a->call ? use.side : NULL;
-  if (!use.side || (!widening && a->size_bytes != 4) ||
+  if (!use.side || use.is_split || (!widening && a->size_bytes != 4) ||
       !LLVMIsAConstantInt(a->transposed)) {
     return false;
   }

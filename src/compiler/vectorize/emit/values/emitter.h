@@ -55,19 +55,26 @@ typedef struct lanes_barrier {
 
 // How the elements of a tile lie: as threads have them, blocks of 4 x 4, or in
 // rows or columns of 8. Or as pairs of bfloats, the later one first: a left
-// side's of columns, row by row, a right side's of rows.
+// side's of columns, row by row, a right side's of rows. Or as bytes that have
+// become numbers of 16 bits, the even ones of all words before the odd: a left
+// side's by columns of each row, a right side's by rows.
 typedef enum lanes_tile_order {
   LANES_BY_BLOCKS,
   LANES_BY_ROWS,
   LANES_BY_COLUMNS,
   LANES_LEFT_PAIRS,
   LANES_RIGHT_PAIRS,
+  LANES_LEFT_BYTES,
+  LANES_LEFT_SIGNED_BYTES,
+  LANES_RIGHT_BYTES,
+  LANES_RIGHT_SIGNED_BYTES,
 } lanes_tile_order;
 
 // A matrix tile that is in memory, for the block being emitted.
 typedef struct lanes_tile_home {
   LLVMValueRef value;      // of the thread function
-  LLVMValueRef memory;     // 64 floats, or bfloats
+  LLVMValueRef memory;     // 64 floats, or bfloats, or 128 of split bytes
+  bool is_wide;            // memory is that of split bytes
   LLVMValueRef first_row;  // otherwise the address of its first row
   LLVMValueRef row_bytes;  // i64 from there to the next row
   lanes_tile_order order;
