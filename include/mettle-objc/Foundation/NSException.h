@@ -26,6 +26,13 @@
 @property(readonly, copy) NSArray<NSString *> *callStackSymbols;
 @end
 
+// Called before an exception that nobody catches ends the process.
+typedef void NSUncaughtExceptionHandler(NSException *exception);
+FOUNDATION_EXPORT NSUncaughtExceptionHandler *NSGetUncaughtExceptionHandler(
+    void);
+FOUNDATION_EXPORT void NSSetUncaughtExceptionHandler(
+    NSUncaughtExceptionHandler *handler);
+
 #define NSAssert(condition, text, ...)                    \
   do {                                                    \
     if (!(condition)) {                                   \

@@ -69,6 +69,7 @@ __attribute__((objc_root_class))
 + (BOOL)resolveClassMethod:(SEL)selector;
 + (BOOL)resolveInstanceMethod:(SEL)selector;
 + (NSString *)description;
+@property(readonly, copy) NSString *className;
 @end
 
 // By accessors or instance variables; there is no observing.

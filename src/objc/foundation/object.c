@@ -214,6 +214,11 @@ static id object_description(id self, SEL _cmd) {
   return string_make_printf("<%s: %p>", class_name(self->isa), (void *)self);
 }
 
+static id object_class_name(id self, SEL _cmd) {
+  (void)_cmd;
+  return string_make(class_name(self->isa));
+}
+
 static id object_debug_description(id self, SEL _cmd) {
   (void)_cmd;
   return SEND(id(*)(id, SEL), self, "description");
@@ -300,6 +305,7 @@ METHODS(
     METHOD("hash", "Q16@0:8", object_hash),
     METHOD("description", "@16@0:8", object_description),
     METHOD("debugDescription", "@16@0:8", object_debug_description),
+    METHOD("className", "@16@0:8", object_class_name),
     METHOD("copy", "@16@0:8", object_copy),
     METHOD("mutableCopy", "@16@0:8", object_mutable_copy),
     METHOD("performSelector:", "@24@0:8:16", object_perform),

@@ -10,6 +10,7 @@
 #include <execinfo.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@ extern void __cxa_throw(void *exception, void *type, void (*destroy)(void *))
 extern void *__cxa_begin_catch(void *exception);
 extern void __cxa_end_catch(void);
 extern void __cxa_rethrow(void) __attribute__((noreturn));
+extern void *__cxa_current_exception_type(void);
 
 OBJC_EXPORT extern const void *const objc_ehtype_vtable[];
 
@@ -120,6 +122,14 @@ void objc_exception_throw(id object) {
   __cxa_throw(made, &made->type, thrown_destroy);
 }
 
+id exception_current(void) {
+  exception_type *type = __cxa_current_exception_type();
+  if (!type || type->vtable != objc_ehtype_vtable + 2) {
+    return NULL;
+  }
+  return ((thrown *)((char *)type - offsetof(thrown, type)))->object;
+}
+
 OBJC_EXPORT __attribute__((noreturn)) void objc_exception_rethrow(void) {
   __cxa_rethrow();
 }
@@ -143,17 +153,15 @@ void exception_raise(const char *name, const char *format, ...) {
   vsnprintf(reason, sizeof reason, format, arguments);
   va_end(arguments);
   const id class = (id)&OBJC_CLASS_$_NSException;
-  const id exception =
-      SEND(id(*)(id, SEL, const char *, const char *), class,
-           "mettleExceptionWithName:reason:", name, reason);
+  const id exception = SEND(id(*)(id, SEL, const char *, const char *), class,
+                            "mettleExceptionWithName:reason:", name, reason);
   objc_exception_throw(exception);
 }
 
 void exception_raise_unrecognized(id receiver, SEL selector) {
   zombie_check(receiver, selector);
   const bool is_class = class_is_meta(receiver->isa);
-  const char *name =
-      class_name(is_class ? (Class)receiver : receiver->isa);
+  const char *name = class_name(is_class ? (Class)receiver : receiver->isa);
   if (runtime_debugs("unrecognized")) {
     void *frames[16];
     backtrace_symbols_fd(frames, backtrace(frames, 16), 2);

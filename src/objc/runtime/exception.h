@@ -8,6 +8,10 @@
 // Throws object, which is retained until it is caught.
 OBJC_EXPORT __attribute__((noreturn)) void objc_exception_throw(id object);
 
+// The object of the exception that this thread handles, or for which it
+// terminates; NULL if there is none, or it is one of C++.
+id exception_current(void);
+
 // Throws an NSException of this name with a reason in printf's form.
 __attribute__((noreturn, format(printf, 2, 3))) void exception_raise(
     const char *name, const char *format, ...);

@@ -119,6 +119,12 @@ int main(void) {
     [cache removeObjectForKey:@"x"];
     CHECK(![cache objectForKey:@"x"]);
     CHECK([NSNull null] == [NSNull null]);
+    NSArray *no_objects = @[];
+    NSDictionary *no_pairs = @{};
+    CHECK(no_objects.count == 0 && [no_objects isEqual:[NSArray array]]);
+    CHECK(no_pairs.count == 0 && !no_pairs[@"x"]);
+    CHECK([[no_objects arrayByAddingObject:@1] isEqual:@[ @1 ]]);
+    CHECK([no_pairs.className hasSuffix:@"Dictionary"]);
     @try {
       (void)a[99];
       CHECK(0);

@@ -7,6 +7,7 @@
 #include "objc/foundation/foundation.h"
 #include "objc/runtime/failure.h"
 #include "objc/runtime/memory/block.h"
+#include "objc/runtime/memory/instance.h"
 
 typedef struct concrete_array {
   struct objc_object object;
@@ -148,6 +149,14 @@ METHODS(concrete_methods, METHOD("dealloc", "v16@0:8", concrete_dealloc),
         METHOD("copyWithZone:", "@24@0:8^v16", immutable_copy));
 DEFINE_CLASS(MettleArray, NSArray, sizeof(concrete_array), concrete_methods,
              NO_METHODS);
+
+// @[]: the compiler loads this one object rather than making one.
+static struct {
+  object_header header;
+  concrete_array array;
+} empty = {{OBJECT_ONE, NULL}, {.object = {&OBJC_CLASS_$_MettleArray}}};
+extern OBJC_EXPORT id __NSArray0__;
+id __NSArray0__ = &empty.array.object;
 
 static void mutable_insert(id self, SEL _cmd, id object, NSUInteger index) {
   (void)_cmd;

@@ -7,6 +7,7 @@
 #include "objc/foundation/foundation.h"
 #include "objc/runtime/failure.h"
 #include "objc/runtime/memory/block.h"
+#include "objc/runtime/memory/instance.h"
 
 typedef struct pair {
   id key;  // NULL: removed
@@ -247,6 +248,14 @@ METHODS(concrete_methods, CONCRETE_METHODS,
         METHOD("copyWithZone:", "@24@0:8^v16", immutable_copy));
 DEFINE_CLASS(MettleDictionary, NSDictionary, sizeof(concrete_dictionary),
              concrete_methods, NO_METHODS);
+
+// @{}: the compiler loads this one object rather than making one.
+static struct {
+  object_header header;
+  concrete_dictionary dictionary;
+} empty = {{OBJECT_ONE, NULL}, {.object = {&OBJC_CLASS_$_MettleDictionary}}};
+extern OBJC_EXPORT id __NSDictionary0__;
+id __NSDictionary0__ = &empty.dictionary.object;
 
 METHODS(mutable_methods, CONCRETE_METHODS,
         METHOD("setObject:forKey:", "v32@0:8@16@24", mutable_put),
