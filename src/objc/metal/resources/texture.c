@@ -1,207 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// texture.c: MTLTexture and its descriptor.
+// texture.c: MTLTexture.
 #include <string.h>
 
 #include "objc/metal/metal.h"
 #include "objc/metal/metal4/mtl4.h"
 #include "objc/metal/property.h"
+#include "objc/metal/resources/texture_descriptor.h"
 
 extern struct objc_class OBJC_CLASS_$_MettleTexture;
-extern struct objc_class OBJC_CLASS_$_MTLTextureDescriptor;
 
 mtl_texture *texture_of(id texture) {
   return texture ? ((metal_texture *)texture)->texture : NULL;
-}
-
-// --- MTLTextureDescriptor ----------------------------------------------------
-
-// MTLTextureType
-enum { TYPE_2D = 2, TYPE_CUBE = 5, TYPE_BUFFER = 9 };
-
-// MTLTextureSwizzle: zero, one, red, green, blue, alpha.
-typedef struct swizzles {
-  uint8_t red, green, blue, alpha;
-} swizzles;
-static const swizzles no_swizzle = {2, 3, 4, 5};
-
-typedef struct texture_descriptor {
-  struct objc_object object;
-  NSUInteger textureType;
-  NSUInteger pixelFormat;
-  NSUInteger width;
-  NSUInteger height;
-  NSUInteger depth;
-  NSUInteger mipmapLevelCount;
-  NSUInteger sampleCount;
-  NSUInteger arrayLength;
-  NSUInteger resourceOptions;
-  NSUInteger usage;
-  bool allowGPUOptimizedContents;
-  swizzles swizzle;
-  NSInteger compressionType;
-} texture_descriptor;
-
-VALUE_PROPERTY(texture_descriptor, NSUInteger, textureType)
-VALUE_PROPERTY(texture_descriptor, NSUInteger, pixelFormat)
-VALUE_PROPERTY(texture_descriptor, NSUInteger, width)
-VALUE_PROPERTY(texture_descriptor, NSUInteger, height)
-VALUE_PROPERTY(texture_descriptor, NSUInteger, depth)
-VALUE_PROPERTY(texture_descriptor, NSUInteger, mipmapLevelCount)
-VALUE_PROPERTY(texture_descriptor, NSUInteger, sampleCount)
-VALUE_PROPERTY(texture_descriptor, NSUInteger, arrayLength)
-VALUE_PROPERTY(texture_descriptor, NSUInteger, resourceOptions)
-VALUE_PROPERTY(texture_descriptor, NSUInteger, usage)
-FLAG_PROPERTY(texture_descriptor, allowGPUOptimizedContents)
-VALUE_PROPERTY(texture_descriptor, swizzles, swizzle)
-VALUE_PROPERTY(texture_descriptor, NSInteger, compressionType)
-
-static id descriptor_init(id self, SEL _cmd) {
-  (void)_cmd;
-  texture_descriptor *made = (texture_descriptor *)self;
-  made->textureType = TYPE_2D;
-  made->pixelFormat = MTL_FORMAT_RGBA8_UNORM;
-  made->width = made->height = made->depth = 1;
-  made->mipmapLevelCount = made->sampleCount = made->arrayLength = 1;
-  made->usage = MTL_TEXTURE_USAGE_SHADER_READ;
-  made->allowGPUOptimizedContents = true;
-  made->swizzle = no_swizzle;
-  return self;
-}
-
-// Parts of resourceOptions as properties of their own.
-static NSUInteger get_part(id self, int shift, NSUInteger mask) {
-  return ((texture_descriptor *)self)->resourceOptions >> shift & mask;
-}
-
-static void set_part(id self, int shift, NSUInteger mask, NSUInteger value) {
-  NSUInteger *options = &((texture_descriptor *)self)->resourceOptions;
-  *options = (*options & ~(mask << shift)) | (value & mask) << shift;
-}
-
-static NSUInteger get_storage(id self, SEL _cmd) {
-  (void)_cmd;
-  return get_part(self, 4, 15);
-}
-
-static void set_storage(id self, SEL _cmd, NSUInteger value) {
-  (void)_cmd;
-  set_part(self, 4, 15, value);
-}
-
-static NSUInteger get_cache(id self, SEL _cmd) {
-  (void)_cmd;
-  return get_part(self, 0, 15);
-}
-
-static void set_cache(id self, SEL _cmd, NSUInteger value) {
-  (void)_cmd;
-  set_part(self, 0, 15, value);
-}
-
-static NSUInteger get_hazards(id self, SEL _cmd) {
-  (void)_cmd;
-  return get_part(self, 8, 3);
-}
-
-static void set_hazards(id self, SEL _cmd, NSUInteger value) {
-  (void)_cmd;
-  set_part(self, 8, 3, value);
-}
-
-static NSUInteger levels_of(NSUInteger width, NSUInteger height) {
-  NSUInteger levels = 1, side = width > height ? width : height;
-  for (; side > 1; side /= 2) {
-    ++levels;
-  }
-  return levels;
-}
-
-static id descriptor_2d(Class self, SEL _cmd, NSUInteger format,
-                        NSUInteger width, NSUInteger height, int mipmapped) {
-  texture_descriptor *made = (texture_descriptor *)instance_create(self, 0);
-  descriptor_init(&made->object, _cmd);
-  made->pixelFormat = format;
-  made->width = width;
-  made->height = height;
-  made->mipmapLevelCount = mipmapped & 0xff ? levels_of(width, height) : 1;
-  return objc_autorelease(&made->object);
-}
-
-static id descriptor_cube(Class self, SEL _cmd, NSUInteger format,
-                          NSUInteger size, int mipmapped) {
-  const id made = descriptor_2d(self, _cmd, format, size, size, mipmapped);
-  ((texture_descriptor *)made)->textureType = TYPE_CUBE;
-  return made;
-}
-
-static id descriptor_buffer(Class self, SEL _cmd, NSUInteger format,
-                            NSUInteger width, NSUInteger options,
-                            NSUInteger usage) {
-  const id made = descriptor_2d(self, _cmd, format, width, 1, 0);
-  ((texture_descriptor *)made)->textureType = TYPE_BUFFER;
-  ((texture_descriptor *)made)->resourceOptions = options;
-  ((texture_descriptor *)made)->usage = usage;
-  return made;
-}
-
-static id descriptor_copy(id self, SEL _cmd, void *zone) {
-  (void)_cmd;
-  (void)zone;
-  return fields_copy(self, sizeof(texture_descriptor), 0, 0);
-}
-
-METHODS(
-    descriptor_methods, METHOD("init", "@16@0:8", descriptor_init),
-    METHOD("copyWithZone:", "@24@0:8^v16", descriptor_copy),
-    VALUE_METHODS(texture_descriptor, textureType, "setTextureType:", "Q"),
-    VALUE_METHODS(texture_descriptor, pixelFormat, "setPixelFormat:", "Q"),
-    VALUE_METHODS(texture_descriptor, width, "setWidth:", "Q"),
-    VALUE_METHODS(texture_descriptor, height, "setHeight:", "Q"),
-    VALUE_METHODS(texture_descriptor, depth, "setDepth:", "Q"),
-    VALUE_METHODS(texture_descriptor, mipmapLevelCount,
-                  "setMipmapLevelCount:", "Q"),
-    VALUE_METHODS(texture_descriptor, sampleCount, "setSampleCount:", "Q"),
-    VALUE_METHODS(texture_descriptor, arrayLength, "setArrayLength:", "Q"),
-    VALUE_METHODS(texture_descriptor, resourceOptions, "setResourceOptions:",
-                  "Q"),
-    VALUE_METHODS(texture_descriptor, usage, "setUsage:", "Q"),
-    FLAG_METHODS(texture_descriptor, allowGPUOptimizedContents,
-                 "setAllowGPUOptimizedContents:"),
-    METHOD("swizzle", "{?=CCCC}16@0:8", texture_descriptor_get_swizzle),
-    METHOD("setSwizzle:", "v20@0:8{?=CCCC}16", texture_descriptor_set_swizzle),
-    VALUE_METHODS(texture_descriptor, compressionType, "setCompressionType:",
-                  "q"),
-    METHOD("storageMode", "Q16@0:8", get_storage),
-    METHOD("setStorageMode:", "v24@0:8Q16", set_storage),
-    METHOD("cpuCacheMode", "Q16@0:8", get_cache),
-    METHOD("setCpuCacheMode:", "v24@0:8Q16", set_cache),
-    METHOD("hazardTrackingMode", "Q16@0:8", get_hazards),
-    METHOD("setHazardTrackingMode:", "v24@0:8Q16", set_hazards));
-METHODS(
-    descriptor_class_methods,
-    METHOD("texture2DDescriptorWithPixelFormat:width:height:mipmapped:",
-           "@44@0:8Q16Q24Q32B40", descriptor_2d),
-    METHOD("textureCubeDescriptorWithPixelFormat:size:mipmapped:",
-           "@36@0:8Q16Q24B32", descriptor_cube),
-    METHOD("textureBufferDescriptorWithPixelFormat:width:resourceOptions:"
-           "usage:",
-           "@48@0:8Q16Q24Q32Q40", descriptor_buffer));
-DEFINE_CLASS(MTLTextureDescriptor, NSObject, sizeof(texture_descriptor),
-             descriptor_methods, &descriptor_class_methods);
-
-static mtl_texture_desc desc_of(const texture_descriptor *from) {
-  return (mtl_texture_desc){
-      .type = texture_type_of(from->textureType),
-      .pixel_format = (mtl_pixel_format)from->pixelFormat,
-      .width = (uint32_t)from->width,
-      .height = (uint32_t)from->height,
-      .depth = (uint32_t)from->depth,
-      .level_count = (uint32_t)from->mipmapLevelCount,
-      .array_length = (uint32_t)from->arrayLength,
-      .sample_count = (uint32_t)from->sampleCount,
-      .storage_mode = storage_mode_of(from->resourceOptions),
-      .hazard_tracking = hazard_tracking_of(from->resourceOptions),
-      .usage = (uint32_t)from->usage & 0x33};
 }
 
 // --- MTLTexture --------------------------------------------------------------
@@ -211,14 +20,14 @@ static id create(id device, mtl_texture *texture, NSUInteger options) {
   made->device = objc_retain(device);
   made->texture = texture;
   made->options = options;
-  memcpy(made->swizzle, &no_swizzle, sizeof made->swizzle);
+  memcpy(made->swizzle, &NO_SWIZZLE, sizeof made->swizzle);
   resource_add(mtl_texture_resource_id(texture), &made->object);
   return &made->object;
 }
 
 // A texture whose descriptor has a swizzle is a view of all of one without.
 static id swizzled(id texture, swizzles wanted) {
-  if (!memcmp(&wanted, &no_swizzle, sizeof wanted) || !texture) {
+  if (!memcmp(&wanted, &NO_SWIZZLE, sizeof wanted) || !texture) {
     return texture;
   }
   metal_texture *shown = (metal_texture *)texture;
@@ -226,9 +35,9 @@ static id swizzled(id texture, swizzles wanted) {
   const mtl_texture_view_desc desc = {
       .type = info->type,
       .pixel_format = info->pixel_format,
-      .swizzle = {(mtl_swizzle)(wanted.red + 1), (mtl_swizzle)(wanted.green + 1),
-                  (mtl_swizzle)(wanted.blue + 1),
-                  (mtl_swizzle)(wanted.alpha + 1)}};
+      .swizzle = {
+          (mtl_swizzle)(wanted.red + 1), (mtl_swizzle)(wanted.green + 1),
+          (mtl_swizzle)(wanted.blue + 1), (mtl_swizzle)(wanted.alpha + 1)}};
   mtl_texture *view;
   if (mtl_texture_create_view(shown->texture, &desc, &view) != MTL_OK) {
     metal_assert("swizzle: %s", mtl_last_error());
@@ -243,7 +52,7 @@ static id swizzled(id texture, swizzles wanted) {
 static id new_texture(id self, SEL _cmd, id descriptor) {
   (void)_cmd;
   const texture_descriptor *from = (texture_descriptor *)descriptor;
-  const mtl_texture_desc desc = desc_of(from);
+  const mtl_texture_desc desc = texture_desc_of(from);
   mtl_texture *texture;
   if (mtl_texture_create(device_of(self), &desc, &texture) != MTL_OK) {
     metal_assert("newTextureWithDescriptor: %s", mtl_last_error());
@@ -251,10 +60,10 @@ static id new_texture(id self, SEL _cmd, id descriptor) {
   return swizzled(create(self, texture, from->resourceOptions), from->swizzle);
 }
 
-static id heap_texture_at(id self, SEL _cmd, id descriptor,
-                          NSUInteger offset) {
+static id heap_texture_at(id self, SEL _cmd, id descriptor, NSUInteger offset) {
   (void)_cmd;
-  const mtl_texture_desc desc = desc_of((texture_descriptor *)descriptor);
+  const mtl_texture_desc desc =
+      texture_desc_of((texture_descriptor *)descriptor);
   mtl_texture *texture;
   if (mtl_heap_create_texture(heap_of(self), &desc, offset, &texture) !=
       MTL_OK) {
@@ -272,12 +81,12 @@ static id heap_texture(id self, SEL _cmd, id descriptor) {
 static MTLSizeAndAlign texture_size_and_align(id self, SEL _cmd,
                                               id descriptor) {
   (void)_cmd;
-  const mtl_texture_desc desc = desc_of((texture_descriptor *)descriptor);
+  const mtl_texture_desc desc =
+      texture_desc_of((texture_descriptor *)descriptor);
   mtl_size_and_align size;
   if (mtl_device_heap_texture_size_and_align(device_of(self), &desc, &size) !=
       MTL_OK) {
-    metal_assert("heapTextureSizeAndAlignWithDescriptor: %s",
-                 mtl_last_error());
+    metal_assert("heapTextureSizeAndAlignWithDescriptor: %s", mtl_last_error());
   }
   return (MTLSizeAndAlign){size.size_bytes, size.align_bytes};
 }
@@ -286,7 +95,8 @@ static id buffer_texture(id self, SEL _cmd, id descriptor, NSUInteger offset,
                          NSUInteger row) {
   (void)_cmd;
   const metal_buffer *buffer = (metal_buffer *)self;
-  const mtl_texture_desc desc = desc_of((texture_descriptor *)descriptor);
+  const mtl_texture_desc desc =
+      texture_desc_of((texture_descriptor *)descriptor);
   mtl_texture *texture;
   if (mtl_texture_create_from_buffer(buffer->buffer, &desc,
                                      buffer->offset + offset, row,
@@ -312,9 +122,8 @@ METHODS(heap_methods,
         METHOD("newTextureWithDescriptor:offset:", "@32@0:8@16Q24",
                heap_texture_at));
 DEFINE_CATEGORY(MettleHeap, textures, heap_methods);
-METHODS(buffer_methods,
-        METHOD("newTextureWithDescriptor:offset:bytesPerRow:",
-               "@40@0:8@16Q24Q32", buffer_texture));
+METHODS(buffer_methods, METHOD("newTextureWithDescriptor:offset:bytesPerRow:",
+                               "@40@0:8@16Q24Q32", buffer_texture));
 DEFINE_CATEGORY(MettleBuffer, textures, buffer_methods);
 
 static void texture_dealloc(id self, SEL _cmd) {
@@ -329,11 +138,11 @@ static void texture_dealloc(id self, SEL _cmd) {
 }
 
 #define INFO(self) mtl_texture_info(texture_of(self))
-#define TEXTURE_VALUE(name, expression)              \
+#define TEXTURE_VALUE(name, expression)                 \
   static NSUInteger texture_##name(id self, SEL _cmd) { \
-    (void)_cmd;                                      \
-    const mtl_texture_desc *info = INFO(self);       \
-    return (NSUInteger)(expression);                 \
+    (void)_cmd;                                         \
+    const mtl_texture_desc *info = INFO(self);          \
+    return (NSUInteger)(expression);                    \
   }
 TEXTURE_VALUE(type, texture_type_number(info->type))
 TEXTURE_VALUE(format, info->pixel_format)
@@ -372,9 +181,8 @@ static NSUInteger texture_heap_offset(id self, SEL _cmd) {
 static NSUInteger texture_set_purgeable(id self, SEL _cmd, NSUInteger state) {
   (void)_cmd;
   mtl_purgeable_state before;
-  if (mtl_texture_set_purgeable_state(texture_of(self),
-                                      (mtl_purgeable_state)state,
-                                      &before) != MTL_OK) {
+  if (mtl_texture_set_purgeable_state(
+          texture_of(self), (mtl_purgeable_state)state, &before) != MTL_OK) {
     metal_assert("setPurgeableState: %s", mtl_last_error());
   }
   return before;
@@ -415,10 +223,10 @@ static id texture_buffer(id self, SEL _cmd) {
   return ((metal_texture *)self)->buffer;
 }
 
-#define TEXTURE_FIELD(type, field, name)     \
+#define TEXTURE_FIELD(type, field, name)          \
   static type texture_##name(id self, SEL _cmd) { \
-    (void)_cmd;                              \
-    return ((metal_texture *)self)->field;   \
+    (void)_cmd;                                   \
+    return ((metal_texture *)self)->field;        \
   }
 TEXTURE_FIELD(NSUInteger, first_level, parent_level)
 TEXTURE_FIELD(NSUInteger, first_slice, parent_slice)
@@ -475,10 +283,9 @@ static void texture_replace_slice(id self, SEL _cmd, MTLRegion region,
                                   const void *bytes, NSUInteger row,
                                   NSUInteger image) {
   (void)_cmd;
-  if (mtl_texture_replace_region(texture_of(self),
-                                 region_of(region.origin, region.size),
-                                 (uint32_t)level, (uint32_t)slice, bytes, row,
-                                 image) != MTL_OK) {
+  if (mtl_texture_replace_region(
+          texture_of(self), region_of(region.origin, region.size),
+          (uint32_t)level, (uint32_t)slice, bytes, row, image) != MTL_OK) {
     metal_assert("replaceRegion: %s", mtl_last_error());
   }
 }
@@ -493,10 +300,9 @@ static void texture_get_slice(id self, SEL _cmd, void *bytes, NSUInteger row,
                               NSUInteger image, MTLRegion region,
                               NSUInteger level, NSUInteger slice) {
   (void)_cmd;
-  if (mtl_texture_get_bytes(texture_of(self),
-                            region_of(region.origin, region.size),
-                            (uint32_t)level, (uint32_t)slice, bytes, row,
-                            image) != MTL_OK) {
+  if (mtl_texture_get_bytes(
+          texture_of(self), region_of(region.origin, region.size),
+          (uint32_t)level, (uint32_t)slice, bytes, row, image) != MTL_OK) {
     metal_assert("getBytes: %s", mtl_last_error());
   }
 }
@@ -523,31 +329,30 @@ static id view(id self, const mtl_texture_view_desc *desc) {
 
 static id texture_view(id self, SEL _cmd, NSUInteger format) {
   (void)_cmd;
-  return view(self, &(mtl_texture_view_desc){
-                        .pixel_format = (mtl_pixel_format)format});
+  return view(
+      self, &(mtl_texture_view_desc){.pixel_format = (mtl_pixel_format)format});
 }
 
 static mtl_texture_view_desc view_desc(NSUInteger format, NSUInteger type,
                                        NSRange levels, NSRange slices) {
-  return (mtl_texture_view_desc){
-      .type = texture_type_of(type),
-      .pixel_format = (mtl_pixel_format)format,
-      .first_level = (uint32_t)levels.location,
-      .level_count = (uint32_t)levels.length,
-      .first_slice = (uint32_t)slices.location,
-      .slice_count = (uint32_t)slices.length};
+  return (mtl_texture_view_desc){.type = texture_type_of(type),
+                                 .pixel_format = (mtl_pixel_format)format,
+                                 .first_level = (uint32_t)levels.location,
+                                 .level_count = (uint32_t)levels.length,
+                                 .first_slice = (uint32_t)slices.location,
+                                 .slice_count = (uint32_t)slices.length};
 }
 
-static id texture_view_of(id self, SEL _cmd, NSUInteger format,
-                          NSUInteger type, NSRange levels, NSRange slices) {
+static id texture_view_of(id self, SEL _cmd, NSUInteger format, NSUInteger type,
+                          NSRange levels, NSRange slices) {
   (void)_cmd;
   const mtl_texture_view_desc desc = view_desc(format, type, levels, slices);
   return view(self, &desc);
 }
 
 static id texture_view_swizzled(id self, SEL _cmd, NSUInteger format,
-                                NSUInteger type, NSRange levels,
-                                NSRange slices, swizzles from) {
+                                NSUInteger type, NSRange levels, NSRange slices,
+                                swizzles from) {
   (void)_cmd;
   mtl_texture_view_desc desc = view_desc(format, type, levels, slices);
   desc.swizzle[0] = (mtl_swizzle)(from.red + 1);
@@ -610,7 +415,6 @@ METHODS(
     METHOD("getBytes:bytesPerRow:fromRegion:mipmapLevel:",
            "v88@0:8^v16Q24{?={?=QQQ}{?=QQQ}}32Q80", texture_get),
     METHOD("getBytes:bytesPerRow:bytesPerImage:fromRegion:mipmapLevel:slice:",
-           "v104@0:8^v16Q24Q32{?={?=QQQ}{?=QQQ}}40Q88Q96",
-           texture_get_slice));
+           "v104@0:8^v16Q24Q32{?={?=QQQ}{?=QQQ}}40Q88Q96", texture_get_slice));
 DEFINE_CLASS(MettleTexture, NSObject, sizeof(metal_texture), texture_methods,
              NO_METHODS);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// compile_options.h: what a library's making asks of its options.
+#ifndef METTLE_OBJC_COMPILE_OPTIONS_H
+#define METTLE_OBJC_COMPILE_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "objc/runtime/abi.h"
+
+// True if the options ask for a dynamic library, or for libraries to link.
+bool compile_options_want_dynamic(id options);
+
+#endif
