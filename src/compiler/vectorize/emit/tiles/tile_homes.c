@@ -72,10 +72,14 @@ static bool is_harmless_call(LLVMValueRef i) {
          (name[0] && lanes_callee_of(i) == LANES_CALLEE_SIMDGROUP_BARRIER);
 }
 
+bool lanes_leaves_tiles(LLVMValueRef instruction) {
+  return !lanes_may_write(instruction) || is_harmless_call(instruction);
+}
+
 // True if nothing writes memory between a load and a product.
 static bool stays_between(LLVMValueRef load, LLVMValueRef product) {
   for (LLVMValueRef i = load; i != product; i = LLVMGetNextInstruction(i)) {
-    if (lanes_may_write(i) && !is_harmless_call(i)) {
+    if (!lanes_leaves_tiles(i)) {
       return false;
     }
   }

@@ -32,6 +32,8 @@ typedef struct lanes_tile_use {
   bool is_split;     // a product splits its bytes
   bool stays;        // nothing writes memory from the load to the last product
 } lanes_tile_use;
+// True if an instruction writes no memory that tiles are loaded from.
+bool lanes_leaves_tiles(LLVMValueRef instruction);
 lanes_tile_use lanes_use_of_tile(const lanes_emitter *e, LLVMValueRef load);
 // Returns memory of 64 floats for a side that is stored in an order.
 LLVMValueRef lanes_new_home(lanes_emitter *e, LLVMValueRef side,

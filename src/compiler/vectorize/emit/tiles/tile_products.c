@@ -31,8 +31,7 @@ static bool shares_left(LLVMValueRef product, LLVMValueRef other) {
 
 // --- Together ----------------------------------------------------------------
 
-// True if an operand is available before an instruction of its block.
-static bool is_there_before(LLVMValueRef operand, LLVMValueRef instruction) {
+bool lanes_is_there_before(LLVMValueRef operand, LLVMValueRef instruction) {
   if (!LLVMIsAInstruction(operand) ||
       LLVMGetInstructionParent(operand) !=
           LLVMGetInstructionParent(instruction)) {
@@ -95,7 +94,7 @@ static bool loads_same(LLVMValueRef load, LLVMValueRef instruction) {
 // True if an operand is available before an instruction or can be moved there.
 static bool can_lift(LLVMValueRef operand, LLVMValueRef instruction,
                      uint32_t depth) {
-  if (is_there_before(operand, instruction)) {
+  if (lanes_is_there_before(operand, instruction)) {
     return true;
   }
   bool can =
@@ -110,7 +109,7 @@ static bool can_lift(LLVMValueRef operand, LLVMValueRef instruction,
 
 static void lift(LLVMBuilderRef builder, LLVMValueRef operand,
                  LLVMValueRef instruction) {
-  if (is_there_before(operand, instruction)) {
+  if (lanes_is_there_before(operand, instruction)) {
     return;
   }
   for (int i = 0; i < LLVMGetNumOperands(operand); i++) {

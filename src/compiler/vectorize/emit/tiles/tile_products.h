@@ -4,11 +4,14 @@
 #define MTLC_TILE_PRODUCTS_H
 
 #include <llvm-c/Core.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "compiler/vectorize/emit/tiles/tiles.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
+// True if an operand is available before an instruction of its block.
+bool lanes_is_there_before(LLVMValueRef operand, LLVMValueRef instruction);
 // Emits a product and those that share its left side.
 void lanes_emit_product(lanes_emitter *e, LLVMValueRef call);
 // Emits products whose operands' memory is found.

@@ -20,4 +20,7 @@ LLVMValueRef lanes_block_of_tile(lanes_emitter *e, LLVMValueRef tile, int row,
 
 LLVMValueRef lanes_tile_of_blocks(lanes_emitter *e, LLVMValueRef *blocks);
 
+// Makes columns of eight rows of eight.
+void lanes_turn_rows(lanes_emitter *e, LLVMValueRef *rows);
+
 #endif

@@ -36,7 +36,8 @@ enum {
   SIDE = LANES_TILE_SIDE,
   QUAD = LANES_TILE_QUAD,
   BLOCK = LANES_TILE_BLOCK,
-  ELEMENTS = LANES_TILE_ELEMENTS
+  ELEMENTS = LANES_TILE_ELEMENTS,
+  LINE_BYTES = 64,
 };
 
 // --- Memory ------------------------------------------------------------------
@@ -264,7 +265,6 @@ static void scatter_tile(lanes_emitter *e, const tile_access *a,
 // True if a tile before, of as long rows, has asked for the lines that an access
 // begins in.
 static bool is_fetched(const lanes_emitter *e, const tile_access *a) {
-  enum { LINE_BYTES = 64 };
   lanes_affine at, before;
   lanes_affine_find(e->values, a->pointer, &at);
   for (LLVMValueRef i = LLVMGetPreviousInstruction(a->call); i;
@@ -343,33 +343,6 @@ static bool is_of_halves(LLVMValueRef widening) {
   return strcmp(lanes_callee_name(widening), "mettle.tile.widen.f16") == 0;
 }
 
-// Makes columns of rows: pairs of rows within each 128 bits, then pairs of
-// pairs.
-static void turn_rows(lanes_emitter *e, LLVMValueRef *rows) {
-  static const int halves[2][SIDE] = {{0, 1, 2, 3, 8, 9, 10, 11},
-                                      {4, 5, 6, 7, 12, 13, 14, 15}};
-  static const int ones[2][SIDE] = {{0, 8, 1, 9, 4, 12, 5, 13},
-                                    {2, 10, 3, 11, 6, 14, 7, 15}};
-  static const int twos[2][SIDE] = {{0, 1, 8, 9, 4, 5, 12, 13},
-                                    {2, 3, 10, 11, 6, 7, 14, 15}};
-  LLVMValueRef old[SIDE];
-  memcpy(old, rows, sizeof old);
-  for (int h = 0; h < 2; h++) {
-    LLVMValueRef four[QUAD], pairs[QUAD];
-    for (int i = 0; i < QUAD; i++) {
-      four[i] = lanes_shuffle(e, old[i], old[i + QUAD], halves[h], SIDE);
-    }
-    for (int i = 0; i < QUAD; i++) {
-      pairs[i] = lanes_shuffle(e, four[i / 2 * 2], four[i / 2 * 2 + 1],
-                               ones[i % 2], SIDE);
-    }
-    for (int i = 0; i < QUAD; i++) {
-      rows[h * QUAD + i] = lanes_shuffle(e, pairs[i / 2], pairs[i / 2 + 2],
-                                         twos[i % 2], SIDE);
-    }
-  }
-}
-
 static LLVMValueRef load_row(lanes_emitter *e, const tile_access *a, int row) {
   return a->is_spread && is_plain(a)
              ? lanes_joined(e, load_quad(e, a, row, 0), load_quad(e, a, row, 1),
@@ -392,7 +365,7 @@ static void copy_rows(lanes_emitter *e, const tile_access *a, LLVMValueRef home,
     }
   }
   if (turn) {
-    turn_rows(e, rows);
+    lanes_turn_rows(e, rows);
     for (int r = 0; r < SIDE; r++) {
       store_row(e, home, r, rows[r]);
     }
@@ -524,18 +497,61 @@ static bool bring_home(lanes_emitter *e, const tile_access *a) {
   return true;
 }
 
-// By lane, if each gives its own element's address.
-static void emit_load(lanes_emitter *e, LLVMValueRef call, bool by_lane) {
+// The access of a load, by lane if each gives its own element's address.
+static tile_access load_of(lanes_emitter *e, LLVMValueRef call, bool by_lane) {
   tile_access a = access_of(e, call, LLVMTypeOf(call), 0);
   a.first = by_lane ? lanes_first_address(e, a.pointer) : NULL;
   a.is_spread = by_lane && LLVMGetNumArgOperands(call) == 4;
   a.first_column =
-      a.is_spread
-          ? (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(call, 3))
-          : 0;
+      a.is_spread ? (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(call, 3))
+                  : 0;
+  return a;
+}
+
+static bool is_load_like(LLVMValueRef i, const tile_access *a) {
+  bool is_like = mtlc_is_opcode(i, LLVMCall) &&
+                 LLVMGetCalledValue(i) == LLVMGetCalledValue(a->call);
+  for (unsigned k = 1; is_like && k < LLVMGetNumArgOperands(i); k++) {
+    is_like = LLVMGetOperand(i, k) == LLVMGetOperand(a->call, k);
+  }
+  return is_like;
+}
+
+// Brings home the tiles next to one in memory, whose rows are in the same
+// lines: where rows are a power of two apart a cache has room for few of them.
+static void bring_neighbours(lanes_emitter *e, const tile_access *a,
+                             bool by_lane) {
+  const int64_t bytes = (int64_t)SIDE * a->size_bytes;
+  lanes_affine here, there;
+  lanes_affine_find(e->values, a->pointer, &here);
+  for (LLVMValueRef i = LLVMGetNextInstruction(a->call);
+       i && lanes_leaves_tiles(i); i = LLVMGetNextInstruction(i)) {
+    LLVMValueRef pointer = is_load_like(i, a) ? LLVMGetOperand(i, 0) : NULL;
+    if (!pointer || !lanes_is_there_before(pointer, a->call)) {
+      continue;
+    }
+    lanes_affine_find(e->values, pointer, &there);
+    const int64_t behind = lanes_affine_like(&here, &there)
+                               ? lanes_affine_distance(&here, &there)
+                               : 0;
+    if (behind > 0 && behind < LINE_BYTES && behind % bytes == 0) {
+      const tile_access next = load_of(e, i, by_lane);
+      if (is_one_tile(e, &next)) {
+        bring_home(e, &next);
+      }
+    }
+  }
+}
+
+static void emit_load(lanes_emitter *e, LLVMValueRef call, bool by_lane) {
+  const tile_access a = load_of(e, call, by_lane);
   if (!is_one_tile(e, &a)) {
     lanes_set_tile(e, call, gather_tile(e, &a));
-  } else if (!bring_home(e, &a)) {
+  } else if (bring_home(e, &a)) {
+    if (lanes_goes_by_rows(e)) {
+      bring_neighbours(e, &a, by_lane);
+    }
+  } else {
     fetch_next(e, &a);
     lanes_set_tile(e, call, load_tile(e, &a));
   }
