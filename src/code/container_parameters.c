@@ -219,6 +219,7 @@ static mtl_status read_parameter(mtli_container_reader *reader,
   argument->is_depth_texture = flags & PARAMETER_IS_DEPTH;
   parameter->is_constant = flags & PARAMETER_IS_CONSTANT;
   parameter->is_unused = flags & PARAMETER_IS_UNUSED;
+  parameter->has_open_end = flags & PARAMETER_HAS_OPEN_END;
   argument->array_length = mtli_cursor_u32(cursor);
   argument->texture_type = (mtl_texture_type)mtli_cursor_u32(cursor);
   parameter->builtin = (mtli_builtin)mtli_cursor_u32(cursor);
@@ -233,7 +234,7 @@ static mtl_status read_parameter(mtli_container_reader *reader,
                        &argument->members));
   if (flags & ~(uint32_t)(PARAMETER_IS_REFERENCE | PARAMETER_IS_ACTIVE |
                           PARAMETER_IS_DEPTH | PARAMETER_IS_CONSTANT |
-                          PARAMETER_IS_UNUSED)) {
+                          PARAMETER_IS_UNUSED | PARAMETER_HAS_OPEN_END)) {
     return mtli_bad_record(SECTION_PARAMETERS, offset, "the flags", flags);
   }
   const int64_t enabling = parameter->enabling_constant;

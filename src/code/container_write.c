@@ -87,7 +87,8 @@ static void write_parameter(container_writer *writer,
                (argument->is_active ? PARAMETER_IS_ACTIVE : 0) |
                (argument->is_depth_texture ? PARAMETER_IS_DEPTH : 0) |
                (parameter->is_constant ? PARAMETER_IS_CONSTANT : 0) |
-               (parameter->is_unused ? PARAMETER_IS_UNUSED : 0));
+               (parameter->is_unused ? PARAMETER_IS_UNUSED : 0) |
+               (parameter->has_open_end ? PARAMETER_HAS_OPEN_END : 0));
   mtli_bytes_append_u32(out, argument->array_length);
   mtli_bytes_append_u32(out, (uint32_t)argument->texture_type);
   mtli_bytes_append_u32(out, (uint32_t)parameter->builtin);

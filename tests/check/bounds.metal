@@ -19,6 +19,12 @@
 // find: bounds.threadgroup @shared
 // run: own --grid 8 --group 8 0=zeros:i32:8
 // find: bounds.private @own
+// run: open_array --grid 5 --group 5 0=iota:f32:4 1=zeros:f32:5
+// find: bounds.device @open_array
+// expect: 1: 0 2 4 6 0
+// run: open_members --grid 5 --group 5 0=iota:f32:4 1=zeros:f32:15
+// find: bounds.device @open_members
+// expect: 1: 0 0 0 2 2 2 4 4 4 6 6 6 0
 // run: inside --grid 8 --group 8 0=zeros:i32:8
 // expect: 0: 0 1 2 3 0 1 2 3
 #include <metal_stdlib>
@@ -89,4 +95,21 @@ kernel void inside(device int *y [[buffer(0)]],
   for (uint k = 0; k < 4; ++k)
     values[k] = k;
   y[i] = values[i & 3];
+}
+
+// How translators write an array whose length the buffer tells.
+typedef float floats[1];
+kernel void open_array(device const floats &x [[buffer(0)]],
+                       device float *y [[buffer(1)]],
+                       uint i [[thread_position_in_grid]]) {
+  y[i] = 2 * x[i];  // @open_array
+}
+
+// The same as the only member, which has its structure's address.
+struct open_floats { float items[1]; };
+struct open_vectors { packed_float3 items[1]; };
+kernel void open_members(device const open_floats &x [[buffer(0)]],
+                         device open_vectors &y [[buffer(1)]],
+                         uint i [[thread_position_in_grid]]) {
+  y.items[i] = 2 * x.items[i];  // @open_members
 }

@@ -36,11 +36,14 @@ static mtlc_root root_of_argument(const mtlc_kernel *kernel,
                                   LLVMValueRef call) {
   mtlc_root root = nowhere;
   root.slot = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0));
-  const mtl_argument *argument = &kernel->kernel->parameters[root.slot].argument;
+  const mtli_parameter *parameter = &kernel->kernel->parameters[root.slot];
+  const mtl_argument *argument = &parameter->argument;
   switch (argument->kind) {
     case MTL_ARGUMENT_BUFFER:
       root.space = MTLI_CHECK_DEVICE;
-      root.bytes = argument->is_reference ? argument->size_bytes : 0;
+      root.bytes = argument->is_reference && !parameter->has_open_end
+                       ? argument->size_bytes
+                       : 0;
       return root;
     case MTL_ARGUMENT_THREADGROUP_MEMORY:
       root.space = MTLI_CHECK_THREADGROUP;

@@ -596,6 +596,7 @@ class MetalConsumer : public SemaConsumer {
     Facts.is_pointer = T->isPointerType();
     Facts.is_reference = T->isReferenceType();
     if (Facts.is_pointer || Facts.is_reference) T = T->getPointeeType();
+    Facts.has_open_end = Facts.is_reference && endsOpen(*C, T);
     Facts.space = spaceOf(T);
     Facts.is_const = T.isConstQualified();
     const ElementType E = elementType(T);

@@ -205,3 +205,15 @@ llvm::ArrayRef<mtl_member> mtlc::structMembers(Sema &S, QualType T,
                                                mtli_arena &Arena) {
   return MemberReader(S, Arena).read(T.getUnqualifiedType());
 }
+
+bool mtlc::endsOpen(const ASTContext &C, QualType T) {
+  if (const ConstantArrayType *Array = C.getAsConstantArrayType(T))
+    return Array->getZExtSize() <= 1;
+  if (T->isIncompleteArrayType()) return true;
+  const RecordDecl *Record = T->getAsRecordDecl();
+  Record = Record ? Record->getDefinition() : nullptr;
+  if (!Record || Record->isUnion() || Record->field_empty()) return false;
+  const FieldDecl *Last = nullptr;
+  for (const FieldDecl *F : Record->fields()) Last = F;
+  return endsOpen(C, Last->getType());
+}

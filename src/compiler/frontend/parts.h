@@ -247,6 +247,9 @@ ElementType elementType(clang::QualType T);
 // The type as Metal writes it, without qualifiers and the library's namespace.
 std::string writtenName(const clang::ASTContext &C, clang::QualType T);
 
+// members.cpp: true if T is an array of one element or none, or a structure
+// that ends with one.
+bool endsOpen(const clang::ASTContext &C, clang::QualType T);
 // members.cpp: mtl_argument.members of what an argument points at;
 // empty if it has none.
 llvm::ArrayRef<mtl_member> structMembers(clang::Sema &S, clang::QualType T,

@@ -304,6 +304,7 @@ static bool reflect_memory(reflection *r, size_t i) {
   argument->tensor_rank = facts->tensor_rank;
   argument->tensor_extents = facts->tensor_rank ? facts->tensor_extents : NULL;
   r->parameters[i].is_constant = facts->space == MTLC_SPACE_CONSTANT;
+  r->parameters[i].has_open_end = facts->has_open_end;
   argument->is_active = true;
   if (is_resource(facts)) {
     describe_resource(facts, argument);

@@ -32,6 +32,7 @@ typedef struct mtlc_parameter_facts {
   int64_t index;          // its value
   bool is_pointer;
   bool is_reference;
+  bool has_open_end;      // as mtli_parameter
   mtlc_space space;       // of the pointee
   bool is_const;          // the pointee is
   const char *type_name;  // of the pointee, or of the value
