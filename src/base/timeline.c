@@ -21,7 +21,8 @@ mtli_watcher *mtli_timeline_end(mtli_timeline *timeline) {
   return rest;
 }
 
-// Removes the watchers whose value is reached from the list, in order.
+// Unlinks and returns, in order, the watchers whose threshold the timeline has
+// reached.
 static mtli_watcher *take_reached(mtli_timeline *timeline, uint64_t value) {
   mtli_watcher *reached = NULL;
   mtli_watcher **reached_end = &reached;

@@ -141,27 +141,29 @@ void mtli_check_queue_ends(void);
 
 // A queue's work so far is complete: its next work is ordered after it.
 void mtli_check_queue_orders(uint64_t queue);
-// Work of a queue begins, or goes on: of the encoder with such an ordinal in the
-// command buffer. Encoders over untracked memory are ordered by fences, which a
-// queue updates or has waited for in its encoder.
+// Records that the encoder with this ordinal in its command buffer begins or
+// resumes on a queue. Over untracked memory only fences order encoders: those
+// that the queue updates or has waited for within an encoder.
 void mtli_check_encoder(uint64_t queue, uint32_t ordinal);
 void mtli_check_fence_updated(uint64_t queue, uint64_t fence);
 void mtli_check_fence_waited(uint64_t queue, uint64_t fence);
 void mtli_check_fence_ends(uint64_t fence);
-// A queue, or the host, is about to signal value of an event; a queue, or the
-// host, has waited for one and goes on; an event's number may come again.
+// Record signals and waits of an event: a queue or the host is about to signal
+// a value, or has waited for one and resumes. After mtli_check_event_ends the
+// event's number may be reused.
 void mtli_check_signal(uint64_t queue, uint64_t event, uint64_t value);
 void mtli_check_host_signal(uint64_t event, uint64_t value);
 void mtli_check_waited(uint64_t queue, uint64_t event, uint64_t value);
 void mtli_check_host_waited(uint64_t event, uint64_t value);
 void mtli_check_event_ends(uint64_t event);
-// The host commits a command buffer, after all work that it has seen complete;
-// returns that as a clock. The queue begins the command buffer with it, or with
-// NULL.
+// Returns a clock of all work that the host has seen complete, when it commits
+// a command buffer. The queue starts the command buffer with this clock, or
+// with NULL.
 void *mtli_check_commit(void);
 void mtli_check_start(uint64_t queue, const void *committed);
-// A queue's work, which was committed so, is complete; returns what that is. The
-// host has seen so. What both functions return is given back to be forgotten.
+// Records that work committed with this clock is complete, and returns a clock
+// of the completion. mtli_check_seen records that the host has observed it;
+// mtli_check_forget frees either clock.
 void *mtli_check_complete(uint64_t queue, void *committed);
 void mtli_check_seen(void *completed);
 void mtli_check_forget(void *clock);

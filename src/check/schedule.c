@@ -107,7 +107,8 @@ static void report_barrier(check_state *s) {
                s->threads);
 }
 
-// Threads go on from the threadgroup barrier: all that are still there.
+// Releases the threadgroup barrier, at which all threads that have not returned
+// now wait.
 static void pass_barrier(check_state *s) {
   if (!s->arrived) {
     return;

@@ -138,8 +138,9 @@ void check_part(check_state *s) {
   check_set_floors(s);
 }
 
-// Where simdgroup barriers, fences or device-memory barriers have been passed,
-// a single number cannot describe the order.
+// Sets the bounds between ordered and unordered segments. Once a simdgroup
+// barrier, a fence or a device-memory barrier has been passed, one number
+// cannot describe the order: the upper bounds are then UINT32_MAX.
 void check_set_floors(check_state *s) {
   s->check.device_floor = s->safe;
   const bool is_plain = !s->simd_epoch && !s->known_count;

@@ -107,7 +107,8 @@ typedef struct check_known {
   uint32_t device_epoch;  // of all its threads, before this one
 } check_known;
 
-// A queue's own segments from there on are not ordered before what it does.
+// The first of a queue's own segments that are not ordered before its next
+// work.
 typedef struct check_window {
   check_segment buffers;
   check_segment texels;
@@ -220,14 +221,16 @@ void check_clocks_forget(void);
 // memory for it. Keeps what it is of for findings; false if there is none.
 check_state *check_state_prepare(void);
 bool check_past_add(check_state *s);
-// host.c: pages that are held; added to a list, given back, and forgotten.
+// host.c: a list of buffers whose pages are protected while work uses them.
+// check_host_hold adds one, check_host_release ends the uses and frees the
+// list, check_hold_free frees the list alone.
 typedef struct check_hold check_hold;
 void check_host_hold(check_hold **holds, const mtli_check_held *held);
 void check_host_release(check_hold *holds);
 void check_hold_free(check_hold *holds);
-// commands.c: the places of a command that is no dispatch: 1 reads, 2 writes.
+// commands.c: the sites of a command other than a dispatch: 1 reads, 2 writes.
 const mtli_check_sites *check_command_sites(void);
-// commands.c: true of the places of a command that is no dispatch.
+// commands.c: true for the sites of a command other than a dispatch.
 bool check_is_command(const mtli_check_sites *sites);
 // Forgets what is known of segments below end.
 void check_segments_drop(check_segment end);

@@ -41,9 +41,10 @@ typedef struct mtli_cpu_launch {
   struct mtli_check *check;  // offset 72
 } mtli_cpu_launch;
 
-// The first bytes of a worker's scratch, kept current by the code so that a
-// fault can be placed: T0 writes both for every thread that it switches to,
-// T1 the group, and the first thread of the simdgroup where it is cheap.
+// Where a worker is, at the start of its scratch; the code updates it so that a
+// fault can be located. Tier T0 writes group and thread at every switch of
+// threads; tier T1 writes the group, and the simdgroup's first thread where
+// that is cheap.
 typedef struct mtli_cpu_position {
   uint32_t group[3];         // offset 0: threadgroup_position_in_grid
   uint32_t thread_in_group;  // offset 12: thread_index_in_threadgroup

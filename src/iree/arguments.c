@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// arguments.c: where a kernel's struct of addresses has binding n. The
-// compiler leaves out bindings that a kernel does not use, so each kernel's
-// struct is its own.
+// arguments.c: finds the offset of each binding in a kernel's struct of
+// addresses. The compiler omits unused bindings, so each kernel has a layout of
+// its own.
 #include "mettle_hal.h"
 
 static iree_status_t query(const mtl_argument_encoder *encoder,

@@ -60,10 +60,9 @@ void mettle_semaphore_submitted(iree_hal_semaphore_list_t signals) {
   }
 }
 
-// Runs what will signal value, if the thread has just submitted it and it was
-// short when it last ran, as is what is in front of it: who asks for it then is
-// about to wait, and to wake a thread that wakes this one would cost more than
-// the work.
+// Runs the work that will signal the semaphore, if this thread has just
+// submitted it and it is likely to be short. A caller that queries at that
+// moment is about to wait, and waking another thread costs more than the work.
 static void help_if_short(mettle_semaphore *semaphore);
 
 static uint64_t semaphore_query(iree_async_semaphore_t *base) {

@@ -54,10 +54,10 @@ mtl_status mtli_execution_begin(mtl_command_buffer *command_buffer,
                                 mtli_command *command, uint32_t first,
                                 uint32_t count, mtli_command **out_first);
 
-// Does an EDIT_INDIRECT, when its turn has come.
+// Executes a MTLI_COMMAND_EDIT_INDIRECT when the queue reaches it.
 void mtli_edit_indirect_commands(const mtli_indirect_edit *edit);
 
-// What mtli_indirect_create_fn has made, of a device that keeps its own.
+// Returns the driver's own object, as mtli_indirect_create_fn made it.
 void *mtli_indirect_native(const mtl_indirect_command_buffer *commands);
 
 // Tells whether one more command buffer may be created on queue.

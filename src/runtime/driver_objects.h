@@ -22,7 +22,7 @@
 typedef struct mtli_driver mtli_driver;
 typedef struct mtli_command mtli_command;
 
-// A buffer that is no more: an error may have to name it.
+// A released buffer, remembered so that errors can name it.
 enum { MTLI_RELEASED_COUNT = 64 };
 typedef struct mtli_released {
   uint64_t first;  // its gpu_address

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// suggest.c: "did you mean": the name that a mistyped word was to be.
+// suggest.c: finds the known name closest to a mistyped word, for "did you
+// mean".
 #include "cli/base/suggest.h"
 
 #include <ctype.h>

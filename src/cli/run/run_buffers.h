@@ -78,7 +78,8 @@ bool run_check_ends(const run_options *options, run_state *state,
 // run_log.c: makes the log state: what --log prints, or what counts messages
 // that nobody reads.
 mtl_status run_create_log(const run_options *options, run_state *state);
-// Tells on standard error of messages without room or reader.
+// Warns on standard error of log messages that were lost: there was no room, or
+// nobody reads them.
 void run_print_lost_messages(const run_options *options,
                              const run_state *state);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// encode.c: the encoders of one MTLCommandBuffer. A run of dispatches is one
-// concurrent compute encoder with a barrier before each that is ordered; copies
-// are blit encoders. A fence of the queue's puts encoders one behind the other.
+// encode.c: encodes commands into one MTLCommandBuffer. A run of dispatches is
+// one concurrent compute encoder, with a barrier before each ordered dispatch;
+// copies are blit encoders. The queue's fence orders the encoders.
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,8 @@ id metal_encoding_blit(metal_encoding *encoding) {
   return encoding->blit;
 }
 
-// What kernels reach by address must be told of; more than that does no harm.
+// Declares buffers that kernels may reach by address. Declaring more than they
+// reach is harmless.
 static void use_buffers(const metal_encoding *encoding) {
   enum { READ = 1, WRITE = 2, PORTION = 64 };
   id objects[PORTION];

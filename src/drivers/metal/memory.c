@@ -199,7 +199,8 @@ static void request_residency(const metal_device *device, id object) {
   metal.pool_pop(pool);
 }
 
-// Emptied memory is used again at once.
+// Discards contents through the purgeable state. The buffer becomes
+// non-volatile again at once, since it stays in use.
 mtl_status metal_buffer_advise(mtl_buffer *buffer, mtli_advice advice) {
   enum { NON_VOLATILE = 2, EMPTY = 4 };  // MTLPurgeableState
   if (advice == MTLI_ADVICE_DISCARD) {

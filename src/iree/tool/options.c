@@ -12,7 +12,8 @@ static bool complain(const char *what, const char *argument) {
   return false;
 }
 
-// IREE's tools call files of arrays @a.npy.
+// Adds a value of the command line. A file of an array gets the @ before its
+// name that IREE's parser expects.
 static bool add_value(tool_options *options, const char *text,
                       iree_string_view_t *values, iree_host_size_t *count) {
   char *copy = options->texts[options->text_count];

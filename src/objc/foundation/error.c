@@ -230,7 +230,7 @@ static id exception_with(Class self, SEL _cmd, id name, id reason, id info) {
   return objc_autorelease(exception_init(made, _cmd, name, reason, info));
 }
 
-// For exception_raise.
+// Makes the NSException that exception_raise throws.
 static id exception_with_text(Class self, SEL _cmd, const char *name,
                               const char *reason) {
   const id made = exception_with(self, _cmd, string_make(name),

@@ -120,7 +120,8 @@ typedef struct enumeration {
 // Sets *out_error, where the caller gave one, to an NSError with this
 // localizedDescription.
 void error_set(id *out_error, id domain, NSInteger code, const char *text);
-// Prints an error for METTLE_OBJC_DEBUG=errors: nobody may ask for it.
+// Prints an error if METTLE_OBJC_DEBUG has the word errors: the caller may
+// never read its NSError.
 void error_tell(id domain, const char *text);
 id error_make(id domain, NSInteger code, const char *text);
 // The same, with value under key in its userInfo, too.

@@ -284,8 +284,8 @@ static lanes_shape high_bits(lanes_shape a, uint32_t bits, uint32_t width) {
   return settle(result, width, a.bits > bits ? a.bits - bits : 0);
 }
 
-// The high bits of a run that does not wrap where it matters, whose low bits
-// are all the same.
+// Returns the shape of a value shifted right by bits, if the low bits of all
+// lanes are equal and the value does not wrap where it matters.
 static lanes_shape quotient(lanes_shape a, uint32_t bits, uint32_t width) {
   lanes_shape result = a;
   result.row = a.stride % (INT64_C(1) << bits) ? 1 : a.row;
@@ -301,7 +301,7 @@ static bool is_even_quotient(lanes_shape a, uint64_t bits) {
          a.stride % (INT64_C(1) << bits) == 0;
 }
 
-// The bits of a run from first up to below end, where they are.
+// Returns the shape of a value masked to the bits from first up to below end.
 static lanes_shape some_bits(lanes_shape a, uint8_t first, uint32_t end,
                              uint32_t width) {
   const lanes_shape low = end < width ? low_bits(a, end, width) : a;

@@ -16,17 +16,17 @@ typedef struct lanes_known_group {
   uint64_t memory_bytes;  // of threadgroup memory that is in registers
 } lanes_known_group;
 
-// Returns how many threads a threadgroup has, or is likely to have, whose code
-// is better for knowing it. Sets kernel->facts.depends_on_simdgroups if it may be so
-// for some.
-//
+// Predicts the threadgroup size for which a specialised version pays; its
+// threads are 0 if none does. Sets kernel->facts.depends_on_simdgroups if one
+// may pay for some sizes.
 //   frame_bytes  what a simdgroup keeps across barriers
 lanes_known_group lanes_guess_threads(mtlc_kernel *kernel,
                                       const lanes_variant *variant,
                                       uint64_t frame_bytes);
 
-// Builds, in mettle.group, the call of the loops over simdgroups for a
-// threadgroup of just so many threads, with memory of its own.
+// Builds, in mettle.group, the call of the loops over simdgroups for
+// threadgroups of exactly the known size, whose threadgroup memory is a local
+// variable.
 void lanes_call_for_threads(const mtlc_kernel *kernel, LLVMBuilderRef builder,
                             LLVMValueRef loops, lanes_known_group known,
                             uint64_t frame_bytes);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // pool.c: the device's pool of threads and its lock.
-//
-// Queues that are ready and sleepers are under one lock. Shared jobs are not
-// (jobs.c): where a job finds enough threads that look out, nobody takes the
-// lock for it. announce.c tells threads of work, idle.c is what they do without
-// any, workers.c what they do with it.
+//  The lock guards the list of ready queues and the sleeping threads. Shared
+// jobs have no lock (jobs.c): if enough threads spin for work, publishing a job
+// does not take the pool's. announce.c tells and wakes threads, idle.c is what
+// they do without work, workers.c what they do with it.
 #include <stdlib.h>
 #include <string.h>
 

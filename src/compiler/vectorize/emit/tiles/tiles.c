@@ -568,7 +568,8 @@ static void emit_store(lanes_emitter *e, LLVMValueRef call) {
   }
 }
 
-// What is at home was widened on the way there.
+// Widens a tile in registers. A tile in memory was widened when it was stored
+// there.
 static void emit_widen(lanes_emitter *e, LLVMValueRef call) {
   if (lanes_has_home(e, call)) {
     return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// skip_idle.c: lets the loop over simdgroups between two barriers leave out
-// those that have nothing to do. In a tree of sums, of which each step is for
-// half as many threads, most of the time would go by asking them one by one.
+// skip_idle.c: makes the loop over simdgroups between two barriers skip
+// simdgroups without an active thread. Each step of a tree reduction halves the
+// active threads: testing every simdgroup would take most of the time.
 //
 // Such a loop counts threads, in `first`, and goes through the rows of the
 // threadgroup, in `x`:
@@ -217,7 +217,8 @@ static void add_incoming(LLVMValueRef phi, LLVMValueRef value,
   LLVMAddIncoming(phi, &value, &from, 1);
 }
 
-// Splits the header's branch into two: past the bound, and the rest.
+// Makes the header branch past idle simdgroups: to the next row, or to the
+// loop's end.
 static void add_way(mtlc_kernel *kernel, const rounds *r,
                     LLVMBuilderRef builder) {
   LLVMValueRef function = LLVMGetBasicBlockParent(r->header);

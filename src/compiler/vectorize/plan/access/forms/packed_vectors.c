@@ -261,8 +261,8 @@ static int64_t turns_of(const packing *p, uint32_t number) {
   return INT64_C(1) << TURNS_BITS * depth;
 }
 
-// Drops groups that split as much at their ends as they save at their
-// beginnings.
+// Drops groups that do not pay: unpacking their values costs as much as packed
+// loads and stores save.
 static void leave_out_losses(packing *p) {
   int64_t *gains = lanes_allocate(p->arena, p->values->count, sizeof *gains);
   for (uint32_t n = 0; n < p->values->count; n++) {
