@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// contents.c: copies between tensors, and single elements.
+// contents.c: copies tensors, and reads and writes single elements.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

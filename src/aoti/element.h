@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// element.h: single elements of any type, for what the host computes.
+// element.h: reads and writes single elements of any type, for operators that
+// run on the host.
 #ifndef METTLE_AOTI_ELEMENT_H
 #define METTLE_AOTI_ELEMENT_H
 

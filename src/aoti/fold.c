@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fold.c: which memory holds constants, and what happens when it is written.
+// fold.c: tracks which memory holds constants, and drops what was folded from
+// them when it is written.
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fold.h: what a model computes from its constants alone is computed once. A
-// storage whose contents follow from constants has a value: memory that all
-// runs share and nobody writes.
+// fold.h: folds constants: what a model computes from its constants alone is
+// computed once. A storage whose contents follow from constants has a value:
+// memory that all runs share and nobody writes.
 //
-// Constants are what aoti_torch_mps_memcpy or aoti_torch_mps_copy_buffer wrote
-// into memory of aoti_torch_mps_malloc. Writing there again forgets all that
-// followed from it; memory that a run writes itself is no constant any more.
+// A constant is memory of aoti_torch_mps_malloc that aoti_torch_mps_memcpy or
+// aoti_torch_mps_copy_buffer has written. Writing it again forgets all that
+// followed from it; memory that a run itself writes is no longer a constant.
 #ifndef METTLE_AOTI_FOLD_H
 #define METTLE_AOTI_FOLD_H
 
@@ -15,25 +15,26 @@ typedef struct fold_value fold_value;
 
 fold_value *fold_value_retain(fold_value *value);
 void fold_value_release(fold_value *value);
-// Whether it has been computed.
+// True if the value has been computed.
 bool fold_value_is_there(const fold_value *value);
 
 // --- fold.c: constants -------------------------------------------------------
 
-// Memory of buffer now holds constants, other ones than before.
+// Notes that a range of buffer now holds new constants.
 void fold_constants_loaded(mtl_buffer *buffer, size_t offset_bytes,
                            size_t length_bytes);
-// The memory goes.
+// Notes that the memory is about to be freed.
 void fold_constants_freed(mtl_buffer *buffer);
-// Whether buffer holds constants.
+// True if buffer holds constants.
 bool fold_is_constant(const mtl_buffer *buffer);
-// Names the contents of length_bytes in a storage, for mtl_tensor's constant
-// and for keys; 0 if they are not known.
+// Returns a number that names the contents of a range, for mtl_tensor's
+// constant and for keys; 0 if they do not follow from constants.
 uint64_t fold_name_of(const aoti_storage *storage, size_t offset_bytes,
                       size_t length_bytes);
 
-// Comes before work is recorded that writes there: gives a storage that shares
-// a value memory of its own, and forgets what followed from a constant.
+// Prepares a range for work that writes it; call before recording the work. A
+// storage that shares a value gets memory of its own, and what followed from a
+// constant is forgotten.
 mtl_status fold_before_write(aoti_storage *storage, size_t offset_bytes,
                              size_t length_bytes);
 
@@ -59,9 +60,10 @@ typedef struct fold_call {
 
 typedef struct fold_key fold_key;
 
-// Tells what becomes of a dispatch. True: its results are there, and the
-// written storages have them. False: it is to be recorded; *out_key is then
-// NULL, or for fold_keep once it is. The storages are ready to be written.
+// Looks for the results of a dispatch. If *out_found, the written storages
+// share them. Otherwise record the dispatch, into storages that are ready to be
+// written; *out_key is then for fold_keep, or NULL if the dispatch cannot be
+// folded.
 mtl_status fold_find(mtl_stream *stream, const fold_call *call, bool *out_found,
                      fold_key **out_key);
 // Makes values of what the recorded dispatch writes. Takes key.
@@ -96,14 +98,15 @@ fold_value *fold_value_create(mtl_device *device, aoti_storage *storage);
 // Puts a value in the place of storage's own memory.
 void fold_value_share(fold_value *value, aoti_storage *storage);
 
-// Finds the same words; results [FOLD_RESULTS_MAX] receive +1 each. False if
-// there are none, or they are not there yet; *out_is_new: they may be added.
+// Finds an entry with the same words; results [FOLD_RESULTS_MAX] receive +1
+// each. Returns false if there is none, or if its results are not computed yet;
+// *out_is_new is true if the key may be added.
 bool fold_table_find(const fold_key *key, fold_value **results,
                      bool *out_is_new);
 // Adds key with its results; takes it.
 void fold_table_add(fold_key *key);
 void fold_key_delete(fold_key *key);
-// Drops what follows from name, and what follows from that.
+// Drops every result that follows from name, directly or through others.
 void fold_table_forget(uint64_t name);
 
 #endif

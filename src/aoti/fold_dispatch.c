@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fold_dispatch.c: which dispatches follow from constants alone. A kernel sees
-// nothing but its arguments, so equal arguments give equal results.
+// fold_dispatch.c: folds dispatches whose arguments follow from constants
+// alone. A kernel reads nothing but its arguments, so equal arguments give
+// equal results.
 #include <stdlib.h>
 #include <string.h>
 

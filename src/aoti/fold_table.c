@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fold_table.c: values, and the table of what they follow from.
+// fold_table.c: a hash table from what results follow from to the values that
+// hold them.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// kernels.c: shader libraries and dispatches on the current stream. Generated
-// code does not look at what these return, so every failure stays on the
-// stream, and what the compiler says goes to stderr.
+// kernels.c: compiles shader libraries and records dispatches on the current
+// stream. Generated code ignores the results of these calls: so the stream
+// keeps every failure, and the compiler's messages go to stderr.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// memory.c: a model's memory for constants.
+// memory.c: allocates and fills the memory of a model's constants.
 #include <string.h>
 
 #include "aoti/fold.h"

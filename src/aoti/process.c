@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// process.c: PyTorch's constants, and what belongs to the thread or process.
+// process.c: PyTorch's constants, and the state of the thread or process.
 #include <stdio.h>
 
 #include "aoti/tensor.h"

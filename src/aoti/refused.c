@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// refused.c: functions of the ABI that generated code may call and that are not
-// there. A model that needs one loads all the same, and what it computes
-// without it can be had; the call itself fails and names the function.
+// refused.c: stubs of ABI functions that generated code may call and Mettle
+// does not implement. A model that references one still loads and computes what
+// does not need it; the call fails and names the function.
 //
 // Names: torch/csrc/inductor/aoti_torch/generated/c_shim_mps.h, c_shim_aten.h,
 // c/shim.h and c/shim_deprecated.h, 2.13.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// storage.c: memory that tensors share, from the pool, from the heap, or the
-// caller's.
+// storage.c: storages, the memory that tensors share: from the pool, from the
+// heap, or the caller's.
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tensor.h: tensors behind the handles, and how the files of this folder fail.
+// tensor.h: the tensors behind the ABI's handles, and how the files of this
+// folder report failures.
 #ifndef METTLE_AOTI_TENSOR_H
 #define METTLE_AOTI_TENSOR_H
 
@@ -122,10 +123,10 @@ mtl_status aoti_tensor_describe(const aoti_tensor *tensor,
 // The same for work that only reads it.
 mtl_status aoti_tensor_describe_read(const aoti_tensor *tensor,
                                      mtl_tensor *out_tensor);
-// Comes before tensor is written in any other way.
+// Prepares tensor for being written other than by described work.
 mtl_status aoti_tensor_before_write(const aoti_tensor *tensor);
 
-// Gives the current stream after all its work has finished.
+// Returns the current stream after all its work has finished.
 mtl_status aoti_wait(void);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// command_buffer.c: records the HAL's commands as a list, checked and resolved
-// as far as can be, which encode.c replays at each submission: Metal's command
-// buffers run once, the HAL's any number of times.
+// command_buffer.c: records the HAL's commands as a list that encode.c replays
+// at each submission, since Metal's command buffers run once and the HAL's many
+// times. Commands are checked and resolved when they are recorded, as far as
+// possible.
 #include <string.h>
 
 #include "mettle_hal.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// commands.c: what command buffers and queues check of a command alike.
+// commands.c: checks of commands that command buffers and queues share.
 #include <string.h>
 
 #include "mettle_hal.h"

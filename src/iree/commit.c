@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// commit.c: an operation's commands as a command buffer of Mettle's, committed
-// in its queue behind what it waits for.
+// commit.c: commits an operation's commands as a Mettle command buffer, ordered
+// in its queue after what it waits for.
 #include <string.h>
 
 #include "mettle_hal.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// device.c: IREE's device: its making, its end and what it tells of itself.
+// device.c: creates, describes and destroys IREE's device.
 //
-// Operations, buffers and semaphores keep the struct, but not the device: when
-// IREE lets go of it, operations whose waits nobody has promised fail, those
-// that run are waited for, and the struct goes with its last keeper.
+// Operations, buffers and semaphores retain the struct, not the device. When
+// IREE releases the device, operations with waits that nobody has promised to
+// satisfy fail, running operations are waited for, and the last reference frees
+// the struct.
 #include <string.h>
 
 #include "memory/slots.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// encode.c: recorded commands as encoders of Mettle's. Dispatches go into
-// concurrent encoders, where the HAL's barriers are memory barriers; copies
-// into blit encoders. Encoders of a command buffer run one after the other, so
-// a change between the two is a barrier too.
+// encode.c: encodes recorded commands into Mettle's encoders. Dispatches go
+// into concurrent compute encoders, where the HAL's barriers are memory
+// barriers; copies go into blit encoders. Encoders of a command buffer run one
+// after the other: a change of encoder is a barrier too.
 #include <string.h>
 
 #include "mettle_hal.h"

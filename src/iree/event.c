@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// event.c: events within a command buffer. A wait for one is a barrier, which
-// orders more than it asks for, so an event has no state.
+// event.c: events within a command buffer. A wait for an event is encoded as a
+// full barrier, which is stronger, so an event has no state.
 #include "mettle_hal.h"
 
 typedef struct mettle_event {

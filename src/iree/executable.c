@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// executable.c: IREE's executables for Metal: a flatbuffer of MSL sources and
-// of what to call in them, compiled into pipelines.
+// executable.c: loads IREE's executables for Metal: compiles the MSL sources of
+// a flatbuffer into pipelines.
 #include <stdio.h>
 #include <string.h>
 

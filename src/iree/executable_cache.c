@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// executable_cache.c: prepares executables. What is worth keeping between
-// processes Mettle keeps: its compiler has a cache on disk.
+// executable_cache.c: prepares executables, without a cache of its own:
+// Mettle's compiler has one on disk.
 #include "mettle_hal.h"
 
 typedef struct executable_cache {

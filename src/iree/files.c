@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// files.c: files read into buffers and buffers written into files, in the
-// order of queues, on threads of workers.c. Memory that the host does not see
-// is staged piece by piece.
+// files.c: reads files into buffers and writes buffers to files, in queue
+// order, on threads of workers.c. Memory that the host cannot access is staged
+// piece by piece.
 #include "iree/hal/utils/file_registry.h"
 #include "memory/slots.h"
 #include "mettle_hal.h"

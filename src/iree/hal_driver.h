@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// hal_driver.h: what a program that links the driver calls: its registration,
-// and the Mettle objects behind IREE's. docs/iree.md is the guide.
+// hal_driver.h: the interface of a program that links the driver: its
+// registration, and the Mettle objects behind IREE's. docs/iree.md is the
+// guide.
 #ifndef METTLE_IREE_HAL_DRIVER_H
 #define METTLE_IREE_HAL_DRIVER_H
 
@@ -23,7 +24,7 @@ extern "C" {
 IREE_API_EXPORT iree_status_t
 mettle_hal_driver_module_register(iree_hal_driver_registry_t *registry);
 
-// How a device is made. mettle_hal_device_options_initialize gives defaults.
+// Options of a device. mettle_hal_device_options_initialize gives defaults.
 typedef struct mettle_hal_device_options {
   // Queues, each the bit of its number in an affinity; 1 to 16. Default 2.
   uint32_t queue_count;
@@ -46,8 +47,8 @@ IREE_API_EXPORT iree_status_t mettle_hal_device_create(
 // Returns the Mettle device, or NULL if device is another driver's. Borrowed.
 IREE_API_EXPORT mtl_device *mettle_hal_device_handle(iree_hal_device_t *device);
 
-// Finds where the bytes of a buffer of this driver lie: in *out_buffer, from
-// *out_offset on.
+// Returns the Mettle buffer that holds a buffer of this driver, and the offset
+// of its first byte.
 //
 // Ownership  out_buffer is borrowed from buffer.
 // Errors     IREE_STATUS_INVALID_ARGUMENT     another driver's buffer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// host_calls.c: functions of the client's at a place in a queue's order, on a
-// thread of their own.
+// host_calls.c: calls the client's functions in queue order, on a thread of
+// their own.
 #include <string.h>
 
 #include "memory/slots.h"

@@ -34,9 +34,9 @@ typedef struct mettle_wait mettle_wait;
 typedef struct mettle_executable mettle_executable;
 
 #define MAX_QUEUES 16
-// Metal's index of push constants in SPIRV-Cross's code.
+// The buffer index of push constants in SPIRV-Cross's MSL.
 #define CONSTANTS_INDEX 3
-// IREE's compiler refuses more for Metal: 4 KiB of set_bytes.
+// IREE's compiler refuses more bindings for Metal; 4 KiB is set_bytes' limit.
 #define MAX_BINDINGS 64
 #define MAX_CONSTANTS 64
 
@@ -127,7 +127,7 @@ iree_status_t mettle_workers_create(iree_allocator_t host_allocator,
                                     struct mettle_workers **out_workers);
 // Ends the threads once their jobs are done.
 void mettle_workers_destroy(struct mettle_workers *workers);
-// Runs job on a thread that no other job holds up.
+// Runs job on a thread of its own: no other job delays it.
 iree_status_t mettle_workers_post(struct mettle_workers *workers,
                                   mettle_job *job);
 
@@ -154,7 +154,7 @@ iree_status_t mettle_buffer_wrap(mettle_device *device, mtl_buffer *buffer,
                                  iree_hal_buffer_release_callback_t callback,
                                  iree_hal_buffer_t **out_buffer);
 
-// Where a range of a HAL buffer lies.
+// A range of a HAL buffer, resolved to a Mettle buffer.
 typedef struct mettle_range {
   mettle_buffer *buffer;
   size_t offset;  // in buffer->buffer
@@ -206,13 +206,13 @@ iree_status_t mettle_semaphore_create(mettle_device *device, uint64_t value,
 bool mettle_semaphore_isa(iree_hal_semaphore_t *semaphore);
 // Returns the value; UINT64_MAX if it has failed.
 uint64_t mettle_semaphore_value(mettle_semaphore *semaphore);
-// Notes what the calling thread has last submitted: when it asks for that, it
-// helps.
+// Notes the last submission of the calling thread, which helps to run it when
+// it queries its semaphore.
 void mettle_semaphore_submitted(iree_hal_semaphore_list_t signals);
-// Puts a wait into the semaphore's list, and takes it out. The mutex is held.
+// Adds a wait to its semaphore's list, or removes it. The mutex is held.
 void mettle_semaphore_add_wait(mettle_semaphore *semaphore, mettle_wait *wait);
 void mettle_semaphore_remove_wait(mettle_wait *wait);
-// The same for waits that nobody has promised to end.
+// The same for the list of waits that no committed work will satisfy.
 void mettle_semaphore_add_uncovered(mettle_semaphore *semaphore,
                                     mettle_wait *wait);
 void mettle_semaphore_remove_uncovered(mettle_wait *wait);
@@ -225,7 +225,7 @@ iree_status_t mettle_event_create(iree_allocator_t host_allocator,
 
 // --- executable.c, executable_cache.c, arguments.c ---
 
-// How a kernel takes its bindings: a struct of addresses at [[buffer(0)]].
+// The layout of a kernel's bindings: a struct of addresses at [[buffer(0)]].
 typedef struct mettle_layout {
   uint16_t struct_bytes;  // 0 if the kernel takes none
   // Offset of binding n in the struct; NOT_THERE if the kernel leaves it out.
@@ -362,7 +362,7 @@ struct mettle_wait {
   mettle_wait *next_uncovered, *previous_uncovered;  // of ours->uncovered
 };
 
-// A step that an operation is ready for: work.c.
+// A deferred step of an operation (steps.c).
 typedef struct mettle_step {
   struct mettle_step *next;
   mettle_op *op;
@@ -437,42 +437,43 @@ void mettle_op_keep(mettle_op *op, void *resource);
 bool mettle_op_is_ready(const mettle_op *op);
 // Ends a wait that is no longer in a list. Takes status.
 void mettle_wait_resolve(mettle_wait *wait, iree_status_t status);
-// Gives up an operation that was not submitted.
+// Frees an operation that was not submitted.
 void mettle_op_discard(mettle_op *op);
 // Submits the operation and takes it. Never blocks.
 iree_status_t mettle_op_submit(mettle_op *op);
-// Notes what went wrong, the first time, and ends what runs. Takes status.
+// Records the operation's first failure and cancels its running work. Takes
+// status.
 void mettle_op_fail(mettle_op *op, iree_status_t status);
 bool mettle_op_has_failed(mettle_op *op);
 // Signals or fails the semaphores and ends the operation.
 void mettle_op_end(mettle_op *op);
-// One thing less to wait for.
+// Decrements the operation's pending count; mettle_op_hold increments it.
 void mettle_op_settle(mettle_op *op);
 void mettle_op_hold(mettle_op *op);
-// What the operation's work will signal is on its way.
+// Promises the operation's signals: its work has been committed.
 void mettle_op_promise(mettle_op *op);
 // Runs the steps that this thread has put off.
 void mettle_steps_run(void);
 void mettle_steps_add(mettle_step *step);
-// Fails all operations that wait; then waits for the rest, if it may.
+// Fails all waiting operations; then waits for the running ones, unless inside
+// a callback.
 void mettle_ops_close(mettle_device *device);
-// True in what Mettle or a semaphore calls back: nothing may be waited for.
+// True inside a callback of Mettle or of a semaphore, which must not block.
 bool mettle_is_calling_back(void);
 void mettle_callback_enter(void);
 void mettle_callback_leave(void);
 
-// Does a small transfer at once, if there is nothing to wait for and the host
-// sees the memory; false otherwise (commit.c).
+// Performs a small transfer on the calling thread, if it waits for nothing and
+// the host can access the memory; otherwise returns false (commit.c).
 bool mettle_op_transfer(mettle_op *op, iree_status_t *out_status);
 // Commits the work of an operation (commit.c).
 iree_status_t mettle_op_commit(mettle_op *op);
-// True if all that the queue has to do is a few things that were short when
-// they last ran, and it waits for no other queue (commit.c).
+// True if the queue holds only a few operations that were short when they last
+// ran, and waits for no other queue (commit.c).
 bool mettle_queue_is_light(mettle_queue *queue);
 
-// alloca.c
-// Before the submission of one whose waits are satisfied: what is wrong at once
-// is told at once.
+// alloca.c: reserves memory at submission if the waits are satisfied, so that
+// errors are reported at once.
 iree_status_t mettle_alloca_try(mettle_op *op);
 void mettle_alloca_prepare(mettle_op *op);  // at issue
 void mettle_alloca_publish(mettle_op *op);  // when done
@@ -485,7 +486,7 @@ iree_status_t mettle_profile_begin(
     mettle_device *device, const iree_hal_device_profiling_options_t *options);
 iree_status_t mettle_profile_flush(mettle_device *device);
 iree_status_t mettle_profile_end(mettle_device *device);
-// Notes the submission of an operation, and its end.
+// Records the submission and the end of an operation.
 void mettle_profile_op_begin(mettle_op *op);
 void mettle_profile_op_end(mettle_op *op);
 // True if the operation's dispatches are to be timed one by one.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// op.c: an operation, from its submission to the signals of its semaphores.
+// op.c: runs an operation, from its submission to the signals of its
+// semaphores.
 #include <string.h>
 
 #include "iree/hal/local/transient_buffer.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// profile.c: what IREE's profilers are told: queue operations when they are
-// submitted, run and done, and each dispatch, with the times that Mettle took.
-// The device's clock is the host's CLOCK_MONOTONIC.
+// profile.c: reports queue operations (submission, start and end) and
+// dispatches with their times to IREE's profilers. The device's clock is the
+// host's CLOCK_MONOTONIC.
 #include <string.h>
 #include <time.h>
 

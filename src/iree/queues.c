@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// queues.c: the HAL's queue slots, each an operation.
+// queues.c: implements the HAL's queue slots; each makes an operation.
 #include <string.h>
 
 #include "iree/hal/local/transient_buffer.h"

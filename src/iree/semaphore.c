@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// semaphore.c: IREE's timeline semaphores. The timeline is IREE's own; an
-// event of Mettle's beside it, where one was asked for, follows it, so that
-// queues wait on the device. The event rises only after all who wait have been
-// told of a failure: what they committed is cancelled by then.
+// semaphore.c: IREE's timeline semaphores. IREE keeps the timeline; a Mettle
+// event, made on request, follows it so that queues can wait on the device.
+// After a failure the event rises only when all waiters have been told: their
+// committed work is cancelled by then.
 #include <string.h>
 
 #include "mettle_hal.h"
@@ -50,8 +50,8 @@ static void semaphore_destroy(iree_async_semaphore_t *base) {
   mettle_device_release(device);  // -1
 }
 
-// What the thread has last submitted. Compared, and never looked into: the
-// semaphore may be gone.
+// The semaphore of the thread's last submission. It is compared and never
+// dereferenced: the semaphore may be gone.
 static _Thread_local const iree_hal_semaphore_t *submitted;
 
 void mettle_semaphore_submitted(iree_hal_semaphore_list_t signals) {
@@ -250,7 +250,7 @@ static void help_if_short(mettle_semaphore *semaphore) {
   }
 }
 
-// A thread that waits without a limit runs the queue that it waits for.
+// Makes a thread that waits without a timeout run the queue that it waits for.
 static void help(mettle_semaphore *semaphore, uint64_t value) {
   mtl_command_buffer *commands = NULL;
   iree_slim_mutex_lock(&semaphore->device->mutex);

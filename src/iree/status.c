@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// status.c: Mettle's failures as IREE's.
+// status.c: converts Mettle's failures to IREE's.
 #include "mettle_hal.h"
 
 static iree_status_code_t code_of(mtl_status status) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// steps.c: what a thread has put off. Signalling one operation's semaphores
-// makes others ready, and theirs others again: a list instead of recursion, so
-// that a chain of any length takes no stack.
+// steps.c: a list of deferred steps for each thread. Signalling one operation's
+// semaphores makes others ready, and theirs others again: a list instead of
+// recursion keeps the stack flat for a chain of any length.
 #include "mettle_hal.h"
 
 static _Thread_local struct {

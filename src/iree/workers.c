@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// workers.c: threads for what may block, host calls and files. A job gets a
-// thread that waits for one, or a new one: jobs may wait for each other.
+// workers.c: threads for jobs that may block: host calls and files. A job gets
+// an idle thread or a new one, since jobs may wait for each other.
 #include <pthread.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// encode.c: records dispatches, copies and fills on a stream. What is wrong is
-// refused here, so that it does not cost the batch.
+// encode.c: records dispatches, copies and fills on a stream. Invalid calls are
+// refused here, before they can fail the whole batch.
 #include <inttypes.h>
 
 #include "stream/stream_parts.h"

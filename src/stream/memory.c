@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// memory.c: memory known by its addresses: the pool's buffers and tracked ones.
+// memory.c: allocates, tracks and finds memory by its address: the pool's
+// buffers and the client's.
 #include "stream/stream_parts.h"
 
 mtl_status mtl_memory_allocate(mtl_stream *stream, size_t length_bytes,

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// own_scope.c: keeps a library's names apart from the process's. The dynamic
-// linker looks for a name in the global scope first, also for a library that
-// was opened for one caller alone; so two builds of one library, of which one
-// is in the global scope, would be mixed function by function. RTLD_DEEPBIND
-// turns the order round. Where that may not be used, a library is taken only if
-// the global scope has none of its names.
+// own_scope.c: loads a library so that its references bind to its own symbols.
+// The dynamic linker searches the global scope first, also for a library that
+// was opened for one caller: two builds of one library would be mixed function
+// by function. RTLD_DEEPBIND reverses the order. Where it must not be used, a
+// library is refused if the global scope has one of its names.
 #include "stream/own_scope.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// own_scope.h: opens shared libraries that use what they define themselves,
-// whatever else the process has loaded under the same names.
+// own_scope.h: opens shared libraries whose references bind to their own
+// definitions, whatever the process has loaded under the same names.
 #ifndef METTLE_STREAM_OWN_SCOPE_H
 #define METTLE_STREAM_OWN_SCOPE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pointer_map.c: finds the buffer that holds an address. A treap, ordered by
-// first addresses and balanced by their hashes, under a readers-writer lock.
+// pointer_map.c: finds the buffer that contains an address: a treap ordered by
+// first address, with hashes as priorities, under a readers-writer lock.
 #include <stdlib.h>
 
 #include "stream/stream_parts.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// shader_library.c: MSL compiled once, and its kernels, made when first asked
-// for.
+// shader_library.c: compiles MSL once and creates its kernels at their first
+// use.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// stream.c: a stream's life, its errors and its synchronisations.
+// stream.c: creates, synchronises and destroys streams, and keeps their errors.
 #include <stdlib.h>
 #include <string.h>
 

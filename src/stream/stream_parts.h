@@ -21,11 +21,11 @@
 
 // --- pointer_map.c -----------------------------------------------------------
 
-// Keeps buffer findable at its addresses; false if some of them are taken or
-// there is no memory. Retains buffer.
+// Adds buffer under its addresses; false if some of them are taken or there is
+// no memory. Retains buffer.
 bool pointer_map_insert(mtl_buffer *buffer, bool is_pooled);
-// Takes the entry that starts at base out again, and hands the reference on.
-// NULL if there is none, or only one of the other kind.
+// Removes the entry that starts at base and returns its reference. NULL if
+// there is none, or only one of the other kind.
 mtl_buffer *pointer_map_remove(const void *base, bool is_pooled);
 // Finds the buffer that holds address, +1; NULL if none does.
 mtl_buffer *pointer_map_find(const void *address, size_t *out_offset_bytes);
@@ -35,7 +35,7 @@ mtl_buffer *pointer_map_find(const void *address, size_t *out_offset_bytes);
 // Takes a buffer of at least length_bytes from the pool of stream's device.
 mtl_status buffer_pool_take(mtl_stream *stream, size_t length_bytes,
                             mtl_memory_use use, mtl_buffer **out_buffer);
-// Gives it back; takes the reference.
+// Returns a buffer to its pool; takes the reference.
 void buffer_pool_give(mtl_buffer *buffer);
 
 // --- stream.c ----------------------------------------------------------------
@@ -84,7 +84,7 @@ mtl_status stream_check_range(const mtl_buffer *buffer, size_t offset_bytes,
 // Opens the command buffer, and the encoder, unless they are open.
 mtl_status stream_open(mtl_stream *stream);
 mtl_status stream_open_encoder(mtl_stream *stream);
-// Commits if there is reason to; called behind each dispatch.
+// Commits the batch if it is large enough; called after each dispatch.
 void stream_flush(mtl_stream *stream);
 
 // Work of a stream that may still run: until event reaches value.
@@ -96,13 +96,13 @@ typedef struct stream_mark {
 
 enum { STREAM_MARKS_MAX = 8 };
 
-// Notes what every stream of device has not finished; false if that is more
-// than STREAM_MARKS_MAX.
+// Collects marks of the unfinished work of every stream of device; false if
+// there are more than STREAM_MARKS_MAX.
 bool stream_marks_take(const mtl_device *device,
                        stream_mark marks[STREAM_MARKS_MAX], size_t *out_count);
 void stream_marks_release(stream_mark *marks, size_t count);
-// Whether work recorded from now on `stream` (NULL: the host, now) comes after
-// all that is marked.
+// True if work recorded from now on `stream` (NULL: on the host, now) is
+// ordered after all marks.
 bool stream_marks_passed(const stream_mark *marks, size_t count,
                          const mtl_stream *stream);
 
@@ -110,8 +110,8 @@ bool stream_marks_passed(const stream_mark *marks, size_t count,
 
 enum { STREAM_BUILTIN_CONSTANTS = 5 };
 
-// Finds kernel name in source, which is compiled once for each device and
-// stays.
+// Returns kernel name of source, which is compiled once for each device and
+// cached.
 //
 //   source      its address names it, so it must not change
 //   constants   the values of function constants 0 to 4, all uint
@@ -120,8 +120,8 @@ mtl_status stream_builtin_kernel(
     const uint32_t constants[STREAM_BUILTIN_CONSTANTS],
     mtl_kernel **out_kernel);
 
-// buffer_pool.c: returns a bound in bytes from an environment variable with a
-// number of MiB; otherwise_mib if there is none, or none that can be read.
+// buffer_pool.c: returns a limit in bytes from an environment variable in MiB;
+// otherwise_mib if it is unset or unreadable.
 uint64_t stream_bound_bytes(const char *variable, uint32_t otherwise_mib);
 
 #endif

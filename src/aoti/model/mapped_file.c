@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mapped_file.c: a whole file's bytes, read as they are touched.
+// mapped_file.c: maps a whole file; its bytes are read when they are touched.
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// model.c: loads a model's shared object, tells what is in it, and replaces its
-// constants.
+// model.c: loads a model's shared object, describes its contents, and replaces
+// its constants.
 #include "aoti/model/model.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// model.h: a loaded model, shared by the files model*.c, and the libraries of
-// kernels that were compiled before they are asked for.
+// model.h: a loaded model, shared by the files model*.c, with the shader
+// libraries that were compiled ahead of their first use.
 #ifndef METTLE_AOTI_MODEL_H
 #define METTLE_AOTI_MODEL_H
 
@@ -69,7 +69,7 @@ typedef struct mapped_file {
   size_t size;
 } mapped_file;
 
-// what: "model" or "weights", for the texts.
+// Maps a file. what is "model" or "weights", for error texts.
 mtl_status mapped_file_open(const char *what, const char *path,
                             mapped_file *out_file);
 void mapped_file_close(mapped_file *file);
@@ -83,8 +83,8 @@ typedef struct model_object_file {
   bool is_named;  // and to be unlinked
 } model_object_file;
 
-// Makes one of a shared object's bytes, for this process alone. Fails for what
-// is no shared object, and for one that is cut short.
+// Makes a private copy of a shared object's bytes for this process. Fails if
+// they are not a shared object, or are truncated.
 mtl_status model_object_make(const char *name, const void *bytes, size_t size,
                              model_object_file *out_file);
 void model_object_close(model_object_file *file);
@@ -109,7 +109,8 @@ mtl_shader_library *model_kernels_library(const mtl_device *device,
 
 // --- kernels.c ---------------------------------------------------------------
 
-// Releases what models have deleted. Not from a model's destructors.
+// Releases the libraries that models have deleted. Do not call it from a
+// model's destructors.
 void kernels_release_deleted(void);
 
 // --- model_tensor.c ----------------------------------------------------------

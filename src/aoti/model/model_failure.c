@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// model_failure.c: failures that a model tells of.
+// model_failure.c: fails with the text that a model left for its last failure.
 #include "aoti/model/model.h"
 
 mtl_status model_fail_call(const mtl_model *model, const char *what) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// model_kernels.c: finds the MSL in a model, so that all of it can be
-// compiled at once, on several threads, when the model is loaded; the model
-// itself compiles a kernel when it first runs it. Texts that models share are
-// compiled once.
+// model_kernels.c: compiles all MSL of a model on several threads when the
+// model is loaded. The model itself would compile each kernel when it first
+// runs it. Sources that models share are compiled once.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

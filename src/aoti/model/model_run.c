@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// model_run.c: runs of a model, and their results.
+// model_run.c: runs a model and hands out its results.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

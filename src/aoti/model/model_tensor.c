@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// model_tensor.c: the client's tensors, as a model takes them.
+// model_tensor.c: converts the client's tensors into a model's tensor handles.
 #include "aoti/model/model.h"
 
 mtl_model_tensor mtl_model_tensor_make(mtl_buffer *buffer, mtl_scalar_type type,

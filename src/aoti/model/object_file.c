@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// object_file.c: makes of a model's shared object a file of this process for
-// the dynamic linker: checked for what would end the process, since the linker
-// maps what headers promise without a look at the file's length; and with the
-// model's references to the shim (aoti_torch_...) bound to Mettle.
+// object_file.c: makes a copy of a model's shared object that the dynamic
+// linker of this process can load safely. It checks the headers first, since
+// the linker maps what they promise whatever the file's length; and it binds
+// the model's references to the shim (aoti_torch_...) to Mettle.
 //
-// A model does not say whose functions it wants. By name alone it would call
-// PyTorch's where a program has both, and for it to find Mettle's they would
-// have to stand in the global scope, where PyTorch's own models would call
-// them. So each such reference becomes a local absolute symbol with our
+// A reference to the shim is only a name. Found by name alone it would be
+// PyTorch's function in a program that has both; and Mettle's would have to be
+// in the global scope, where PyTorch's own models would call them. So each such reference becomes a local absolute symbol with our
 // function's address as its value, which the linker takes without a search.
 // Source: ELF specification, "Symbol Table"; glibc, elf/do-rel.h and
 // SYMBOL_ADDRESS in sysdeps/generic/ldsodefs.h

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// host.c: element by element on the host: what complex numbers need,
-// and powers. Computed in double, or in 64 bits where all operands are whole.
+// host.c: elementwise operators on the host: powers, and those of complex
+// numbers. Computes in double, or in 64-bit integers if all operands are
+// integers.
 #include "aoti/operators/host.h"
 
 #include <complex.h>

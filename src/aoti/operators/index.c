@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// index.c: scatter, index_put, scans and pools, which Inductor leaves
-// to the device's library where its own kernels cannot do them.
+// index.c: scatter, index_put, scans and pooling, where Inductor calls the
+// device's library instead of a kernel of its own.
 #include <inttypes.h>
 #include <string.h>
 

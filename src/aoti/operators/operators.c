@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// operators.c: what Inductor leaves to the device's library: each operator
-// makes its result and hands on to ops.h.
+// operators.c: operators that Inductor leaves to the device's library. Each
+// makes its result tensor and calls ops.h.
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

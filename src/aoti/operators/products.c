@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// products.c: products that models seldom have: sums over a batch, a
-// vector's, by groups of rows, of weights in 8 bits, of three tensors.
+// products.c: rarer matrix products: summed over a batch, with a vector, by
+// groups of rows, with 8-bit weights, of three tensors.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// search.c: on the host: places in sorted rows, ordered picks, bags
-// of embeddings, and what depends on which elements are true.
+// search.c: on the host: searchsorted, ordered selection, embedding bags, and
+// operators whose result depends on which elements are true.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// select.c: on the host: elements that indices or masks pick, of any
-// type, which decides how many there are.
+// select.c: on the host: selects elements of any type by indices or masks,
+// which decide the size of the result.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

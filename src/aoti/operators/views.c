@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// views.c: operators that only look at memory in another way, and
-// those that put tensors together.
+// views.c: operators that make a view of the same memory, and those that
+// concatenate tensors.
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// volumes.c: on the host: windows over three dimensions, and samples
-// between the elements of a volume.
+// volumes.c: on the host: three-dimensional pooling windows, and interpolated
+// samples of a volume.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

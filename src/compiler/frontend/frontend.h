@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// frontend.h: clang and lld, and what LLVM's C API lacks, behind a C header.
-// frontend.cpp is the only C++ file of Mettle and the only one that sees their
-// classes.
+// frontend.h: the C interface to clang, to lld and to what LLVM's C API lacks.
+// Only this folder is C++ and sees their classes.
 #ifndef MTLC_FRONTEND_H
 #define MTLC_FRONTEND_H
 
@@ -14,14 +13,14 @@
 extern "C" {
 #endif
 
-// Asks for the text of a header that clang does not find; as
+// Returns the text of a header that clang does not find; as
 // mtl_header_callback, with text that lives until the compilation ends.
 typedef bool mtlc_header_lookup(void *context, const char *name,
                                 const char **out_text, size_t *out_length);
 
-// Told of every file outside Metal's own library that the compilation opened
-// or looked for in vain, so that the cache knows what a result rests on:
-// headers on include paths, and paths that were tried before them.
+// Is called for every file outside Metal's own library that the compilation
+// opened or failed to find: headers on include paths, and paths that were tried
+// before them. The cache thus knows what a result depends on.
 //
 //   path   as opened; relative paths are relative to the working directory
 //   text   [length] as read, before any rewriting; NULL if there is no file
@@ -65,9 +64,9 @@ bool mtlc_frontend_precompile(const char *folder);
 bool mtlc_parse(const mtlc_source *source, mtlc_parsed *out_parsed);
 void mtlc_parsed_clear(mtlc_parsed *parsed);
 
-// Reads from bitcode one function and what it reaches, with the module's
-// initialisers and what they reach, and nothing else: a library may hold
-// thousands of kernels. (LLVM's C API reads all of a module or nothing.)
+// Loads one function from bitcode, with all that it reaches and the module's
+// initialisers: a library may hold thousands of kernels. (LLVM's C API reads a
+// whole module or nothing.)
 //
 //   bitcode     [size_bytes] as written by the frontend; read during this call
 //   symbol      the function's; if the module has none such, the module comes
@@ -79,8 +78,8 @@ bool mtlc_load_kernel(LLVMContextRef context, const void *bitcode,
                       size_t size_bytes, const char *symbol,
                       LLVMModuleRef *out_module);
 
-// Reads several functions likewise; those that are not there are left out.
-// Without symbols it reads all of a module.
+// Loads several functions likewise, and skips those that are not there. Without
+// symbols it loads the whole module.
 bool mtlc_load_functions(LLVMContextRef context, const void *bitcode,
                          size_t size_bytes, const char *const *symbols,
                          size_t symbol_count, LLVMModuleRef *out_module);
@@ -89,16 +88,16 @@ bool mtlc_load_functions(LLVMContextRef context, const void *bitcode,
 //
 //   out_shared  [*out_size_bytes] malloc'ed
 //
-// Returns MTL_UNSUPPORTED if the object wants what there is not, MTL_IO_ERROR
+// Returns MTL_UNSUPPORTED if a symbol of the object is undefined, MTL_IO_ERROR
 // if the system has no room for the result; with a malloc'ed text in
 // *out_error.
 mtl_status mtlc_link_shared(const void *object, size_t object_bytes,
                             void **out_shared, size_t *out_size_bytes,
                             char **out_error);
 
-// Tells what is wrong with a target's text (mtlc_target_machine): a processor
-// or feature that LLVM does not know, or one too few. NULL if nothing is;
-// otherwise malloc'ed.
+// Returns what is wrong with a target's text (mtlc_target_machine), malloc'ed:
+// it names a processor or feature that LLVM does not know, or lacks one that
+// LLVM needs. NULL if the text is right.
 char *mtlc_target_error(const char *target);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// parts.h: what the files of the front end have of each other. The
-// rest of Mettle sees frontend.h alone.
+// parts.h: what the files of the front end share. Other rooms see frontend.h
+// alone.
 #ifndef MTLC_PARTS_H
 #define MTLC_PARTS_H
 
@@ -49,20 +49,21 @@ class Value;
 
 namespace mtlc {
 
-// Where Metal's own library, the generated text of a compilation's options,
-// and the client's headers seem to be.
+// The folders of Metal's own library, of the text generated from a
+// compilation's options, and of the client's headers, as clang sees them.
 constexpr char LibraryDir[] = "/mettle/include/";
 constexpr char PCHPath[] = "/mettle/library.pch";
 constexpr char OptionsPath[] = "/mettle/compile_options.h";
 constexpr char CallbackDir[] = "/mettle/client/";
 
-// How a built-in input at program scope is called in clang's IR: behind it the
-// mtli_builtin, its components, their bytes, and a number, with dots between.
+// The prefix of a built-in input at program scope in clang's IR. The
+// mtli_builtin, its components, their bytes and a number follow, separated by
+// dots.
 constexpr char InputPrefix[] = "mettle.input.";
 
-// include_policy.cpp: which files of the disk a source may read: what lies
+// include_policy.cpp: restricts which files on disk a source may read: those
 // under the include paths, and under the folder of a source that has a file
-// name, wherever links and ".." lead. Nothing else is so much as looked for.
+// name, after links and ".." are resolved. No other path is even looked up.
 class FilePolicy {
  public:
   explicit FilePolicy(const mtlc_source *Source);
@@ -79,12 +80,12 @@ class FilePolicy {
   llvm::StringSet<> Refused;
 };
 
-// Has inclusions of what the policy refuses told as that.
+// Reports an inclusion that the policy refuses as such.
 void watchInclusions(clang::CompilerInstance &CI, const FilePolicy &Policy);
 
-// files.cpp: the files of a compilation: Metal's library, the
-// client's headers, the given texts, and the disk, whose use the source's
-// observer is told.
+// files.cpp: makes the file system of a compilation: Metal's library, the
+// client's headers, the given texts, and the disk, whose reads go to the
+// source's observer.
 //
 //   Source  null for none, else used as long as the files are, as Policy
 //   Extra   path and text; the texts must last as long
@@ -104,14 +105,15 @@ void parseTranslationUnit(clang::CompilerInstance &CI,
 void report(clang::DiagnosticsEngine &Diags, clang::SourceLocation Loc,
             clang::DiagnosticsEngine::Level Level, llvm::StringRef Text);
 
-// frontend.cpp: the version that a program is compiled as, for the default too.
+// frontend.cpp: returns the language version to compile as, also for the
+// default.
 int languageVersion(const mtl_compile_options &Options);
 
-// frontend.cpp: the text with Metal's words for those of clang's device mode.
+// frontend.cpp: replaces the terms of clang's device mode in a text by Metal's.
 std::string inMetalsWords(const std::string &Text);
 
-// shortcuts.cpp: what is remembered while a source is parsed, once
-// all of it is read, for clang to do it once.
+// shortcuts.cpp: remembers, while one source is parsed, the work that clang
+// need do only once.
 class ShortcutScope {
  public:
   ShortcutScope();
@@ -120,69 +122,71 @@ class ShortcutScope {
   ShortcutScope &operator=(const ShortcutScope &) = delete;
 };
 
-// shortcuts.cpp: Left = Right where both are of one class and its own operator=
-// is what clang would choose at length; empty where clang has to.
+// shortcuts.cpp: builds Left = Right if both are of one class and overload
+// resolution would choose its own operator=; empty if clang has to resolve it.
 clang::ExprResult assignWithinClass(clang::Sema &S, clang::SourceLocation Loc,
                                     clang::Expr *Left, clang::Expr *Right);
 
-// unsupported.cpp: what to say in place of an error with this text if it is
-// about what Metal has and Mettle has not, or not in this version of the
-// language, else "".
+// unsupported.cpp: returns the text that replaces an error about a part of
+// Metal that Mettle, or this version of the language, does not have; else "".
 std::string unsupportedText(const clang::Diagnostic &Info,
                             llvm::StringRef Text, bool IsMetal4);
 
-// diagnostics.cpp: prints diagnostics, each as clang would but for
-// those of Metal's own library. The engine that it is given to owns it.
+// diagnostics.cpp: makes a consumer that prints diagnostics as clang does,
+// except those of Metal's own library. The diagnostics engine owns it.
 clang::DiagnosticConsumer *makeDiagnosticPrinter(llvm::raw_ostream &OS,
                                                  clang::CompilerInstance &CI);
 
-// words.cpp: the text of a diagnostic with a program's names for the
-// library's types.
+// words.cpp: replaces the library's type names in a diagnostic by the
+// program's.
 std::string inProgramsWords(llvm::StringRef Text);
-// True if a note about the library, which has no place in the program, says
-// something to its author.
+// True if a note without a location in the program still helps the program's
+// author.
 bool isOfUse(llvm::StringRef Note);
-// What to say of an error in the library.
+// Returns the text for an error in the library.
 //
 //   Asked  the note about what the program asked for
 std::string textOfLibrary(llvm::StringRef Text, llvm::StringRef Asked);
-// The text, and what a name in it that nobody knows was probably meant to be.
+// Returns the text with a suggestion for the unknown name in it.
 std::string withSuggestion(clang::CompilerInstance &CI, llvm::StringRef Text);
-// True if that is a word of the language, without which the parser misreads
-// what follows.
+// True if the suggested word is a keyword: without it the parser misreads what
+// follows.
 bool isWordSuggested(llvm::StringRef Text);
 
-// host.cpp: errors for what a kernel must not use of the host.
-// First, once the main source, of that name, is the source manager's.
+// host.cpp: refuses what a kernel must not use of the host. Call
+// refuseEmbedding first, once the source manager has the main source, which is
+// called Name.
 void refuseEmbedding(clang::CompilerInstance &CI, llvm::StringRef Name);
-// Once the parser has its pragmas.
+// Call once the parser has its pragmas.
 void refuseHostPragmas(clang::Preprocessor &PP);
 //   Tokens  of the program, as they are written
 void refuseHostWords(clang::Preprocessor &PP,
                      llvm::ArrayRef<clang::Token> Tokens);
 void refuseHostSyntax(clang::Sema &S, clang::DeclGroupRef Group);
-// Whether nothing of the host is in a finished module; writes to Errors.
+// True if a finished module uses nothing of the host; otherwise writes what it
+// does to Errors.
 bool isOfKernels(const llvm::Module &M, llvm::raw_ostream &Errors);
-// True if Loc is in Metal's own library, or in what a macro of it became.
+// True if Loc is in Metal's own library or in an expansion of its macros.
 bool isLibrarys(const clang::SourceManager &SM, clang::SourceLocation Loc);
-// Of an instruction that uses a constant; null if none has a place.
+// Returns the location of an instruction that uses a constant; null if none has
+// one.
 const llvm::DebugLoc *placeOfUse(const llvm::Value *V);
 
-// Symbols of functions that other libraries may have a part in.
+// Symbols of functions that are linked with other libraries.
 struct LinkedSymbols {
   llvm::StringSet<> Offered;  // visible functions, with bodies
   llvm::StringSet<> Wanted;   // declared for a linked function to define
 };
 
-// kernels.cpp: judges kernels, visible functions and function
-// constants once all is parsed, fills in Parsed->code and Linked, and gives
-// Generator an entry for each kernel.
+// kernels.cpp: checks kernels, visible functions and function constants after
+// parsing. It fills in Parsed->code and Linked, and gives Generator an entry
+// function for each kernel.
 std::unique_ptr<clang::ASTConsumer> makeKernelConsumer(
     const mtl_compile_options &Options, mtlc_parsed *Parsed,
     const llvm::StringSet<> &TestedConstants, LinkedSymbols &Linked,
     clang::CodeGenerator *Generator);
 
-// refusals.cpp: how a program is judged by what Metal takes.
+// refusals.cpp: where errors go about what clang accepts and Metal refuses.
 struct Refusals {
   clang::Sema &S;
   int Version;        // as mtl_language_version
@@ -190,77 +194,76 @@ struct Refusals {
   clang::FunctionDecl *Instance = nullptr;  // of a template, that is looked at
   llvm::StringSet<> Seen;                   // what is already told
 };
-// Tells of what Metal refuses in Program, the declarations as written.
+// Reports what Metal refuses in Program, the declarations as written.
 void refuseProgram(Refusals &Out, llvm::ArrayRef<clang::Decl *> Program);
-// Tells of one thing, once for all instances of a template, and what to do.
-//
+// Reports one error, once for all instances of a template, with advice.
 //   Always  an error with -fpermissive too
 void refuse(Refusals &Out, clang::SourceLocation Loc, const std::string &Text,
             const std::string &Hint, bool Always = false);
 
-// overloads.cpp: judges a call of the function F, which may be the
-// library's, and the use of a type.
+// overloads.cpp: checks a call of the function F, which may be the library's,
+// and the use of a type.
 void judgeCall(Refusals &Out, const clang::CallExpr *E,
                const clang::FunctionDecl *F);
 void judgeType(Refusals &Out, clang::SourceLocation Loc, clang::QualType T);
-// Refuses float4(1, 2): what is in parentheses has each component.
+// Refuses float4(1, 2), whose arguments have too few components.
 void judgeComponents(Refusals &Out, const clang::CXXConstructExpr *E);
 // Refuses What in versions of Metal before Version.
 void needVersion(Refusals &Out, clang::SourceLocation Loc,
                  const std::string &What, int Version);
 
-// spaces.cpp: true if a pointer or reference is declared as one to the thread's
-// memory.
+// spaces.cpp: true if a pointer or reference is declared `thread`.
 bool saysThread(clang::Sema &S, clang::TypeLoc T);
 
-// conditions.cpp: the function constant that decides, as
-// mtli_parameter.enabling_constant: the one that E names, itself or through
-// constants that stand for it.
+// conditions.cpp: returns mtli_parameter.enabling_constant: the function
+// constant that E names, directly or through other constants.
 int32_t enablingConstant(const clang::Expr *E,
                          llvm::ArrayRef<clang::VarDecl *> Constants);
-// E as mtli_parameter.condition has it; "" if it cannot be.
+// Writes E as mtli_parameter.condition; "" if it cannot be written so.
 std::string conditionText(const clang::Expr *E, const clang::ASTContext &C,
                           llvm::ArrayRef<clang::VarDecl *> Constants);
 
-// layout.cpp: mtli_parameter.layout of a struct, "" if it is no
+// layout.cpp: returns mtli_parameter.layout of a struct, "" if it is no
 // argument buffer.
 //
 //   Nesting  how many pointers lead to it
 std::string argumentLayout(clang::Sema &S, clang::QualType T, int Nesting);
 
-// arithmetic.cpp: the operators of classes that pragmas for floating
-// point hold for, by their places: true if they may be contracted.
+// arithmetic.cpp: the places of class operators under a floating-point pragma:
+// true if the pragma allows contraction.
 using OperatorPragmas = llvm::StringMap<bool>;
 std::unique_ptr<clang::ASTConsumer> makePragmaConsumer(const bool &HasPragmas,
                                                        OperatorPragmas &Found);
-// Has the pragmas reach the library's functions that are such operators.
+// Applies the pragmas to the library's functions that implement those
+// operators.
 void applyPragmas(llvm::Module &M, const OperatorPragmas &Pragmas);
 
-// What an element of a buffer or a member of a struct is.
+// The type of a buffer's element or a struct's member.
 struct ElementType {
   mtl_data_type Type = MTL_TYPE_NONE;
   uint32_t Components = 0;
   bool IsPlain = false;  // a scalar or vec, which have a name in reflect.h
 };
-// kernels.cpp: sees through the library's vectors and atomics.
+// kernels.cpp: classifies a type; the library's vectors and atomics count as
+// what they hold.
 ElementType elementType(clang::QualType T);
-// The type as Metal writes it, without qualifiers and the library's namespace.
+// Returns a type's name in MSL, without qualifiers and the library's namespace.
 std::string writtenName(const clang::ASTContext &C, clang::QualType T);
 
 // members.cpp: true if T is an array of one element or none, or a structure
 // that ends with one.
 bool endsOpen(const clang::ASTContext &C, clang::QualType T);
-// members.cpp: mtl_argument.members of what an argument points at;
-// empty if it has none.
+// members.cpp: returns mtl_argument.members of the type that an argument points
+// to; empty if it has none.
 llvm::ArrayRef<mtl_member> structMembers(clang::Sema &S, clang::QualType T,
                                          mtli_arena &Arena);
 
-// portable_module.cpp: makes portable IR (docs/ir.md) of what clang emitted.
+// portable_module.cpp: turns clang's IR into portable IR (docs/ir.md).
 void finishModule(llvm::Module &M, const LinkedSymbols &Linked);
-// "file:line:column" as diagnostics have it.
+// Returns "file:line:column" as in diagnostics.
 std::string placeInSource(const llvm::Module &M, const llvm::DILocation &At);
-// Whether all that is used is defined, or wanted of a linked function; writes
-// what is not to Errors.
+// True if every symbol used is defined, or expected of a linked function;
+// otherwise writes the missing ones to Errors.
 bool isComplete(const llvm::Module &M, const mtli_code &Code,
                 const LinkedSymbols &Linked, llvm::raw_ostream &Errors);
 

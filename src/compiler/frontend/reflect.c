@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// reflect.c: judges a kernel's parameters by the rules of the MSL
-// specification, chapter 5, and makes the argument table.
+// reflect.c: checks a kernel's parameters against the rules of the MSL
+// specification, chapter 5, and builds the argument table.
 #include "compiler/frontend/reflect.h"
 
 #include <stdarg.h>

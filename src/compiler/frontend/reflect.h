@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// reflect.h: Metal's rules for a kernel's parameters. The front end reads the
-// facts off the syntax tree; reflect.c judges them and makes the argument
-// table.
+// reflect.h: checks a kernel's parameters against Metal's rules and builds the
+// argument table. The front end reads the facts off the syntax tree.
 #ifndef MTLC_REFLECT_H
 #define MTLC_REFLECT_H
 
@@ -61,19 +60,19 @@ typedef struct mtlc_parameter_facts {
                                                 // the parameters' are, too
 } mtlc_parameter_facts;
 
-// What is wrong with a parameter.
+// An error in a parameter.
 typedef struct mtlc_parameter_error {
   size_t parameter;
   char text[256];
 } mtlc_parameter_error;
 
-// Makes the argument table of a kernel: built-in inputs, buffers, threadgroup
-// memory, textures and samplers, with an index for each that has none.
+// Builds the argument table of a kernel: built-in inputs, buffers, threadgroup
+// memory, textures and samplers. Arguments without an index get one.
 //
 //   facts           [count]
 //   out_parameters  [count]; the texts stay those of facts
 //
-// Returns false with the first thing that is wrong in *out_error.
+// Returns false with the first error in *out_error.
 bool mtlc_reflect_parameters(const mtlc_parameter_facts *facts, size_t count,
                              mtli_parameter *out_parameters,
                              mtlc_parameter_error *out_error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// targets.cpp: whether LLVM knows a processor by its name. Its C API
-// does not say: it takes an unknown one for another, with a warning that nobody
-// sees, or ends the process.
+// targets.cpp: checks the processor and features of a target's text. LLVM's C
+// API does not: for an unknown processor it takes another with a warning that
+// nobody sees, or ends the process.
 #include <llvm-c/Target.h>
 #include <string.h>
 

@@ -164,7 +164,7 @@ static inline id metal_event_object(const mtl_event *event) {
 // Releases an object of device's; after a fork it is left alone.
 void metal_give_back(const mtl_device *device, id object);
 
-// Notes, forgets and finds objects by resource id; handles.c.
+// Notes, forgets and finds objects by resource id; device.c.
 void metal_handle_add(metal_device *device, metal_handle *handle);
 void metal_handle_remove(metal_device *device, metal_handle *handle);
 // The object of an id, and with out_texture its texture; NULL if there is none.

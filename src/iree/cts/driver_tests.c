@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// driver_tests.c: what IREE's conformance tests do not ask of the driver: long
-// queues, failures that let nothing run, faults, programs without end, and
-// devices that go while work is in flight. Prints one line a test and ends with
-// 1 if one failed. METTLE_DEVICE chooses the device.
+// driver_tests.c: tests what IREE's conformance tests do not: long queues,
+// failures that let nothing run, faults, programs without end, and devices
+// released while work is in flight. Prints one line a test and exits with 1 if
+// one failed. METTLE_DEVICE chooses the device.
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// alloca.c: memory in the order of queues. queue_alloca gives a buffer at once
-// and memory to it later: where there is some to be had without waiting, when
-// the operation is issued, so that work behind it can be committed; otherwise
-// when its waits are satisfied, and then it waits for memory too.
+// alloca.c: queue-ordered allocation. queue_alloca returns a buffer at once and
+// reserves its memory later. It reserves when the operation is issued, if a
+// pool has memory without waiting: later work can then be committed. Otherwise
+// it reserves when the operation's waits are satisfied, and waits for memory
+// too.
 #include "iree/hal/local/transient_buffer.h"
 #include "mettle_hal.h"
 

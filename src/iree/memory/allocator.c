@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// allocator.c: buffers of their own. Where host and device share their memory
-// every buffer is shared. Elsewhere memory is private to the device, unless
-// the host is to see it.
+// allocator.c: allocates single buffers. They are shared if host and device
+// share their memory, else private to the device unless the host needs access.
 #include <string.h>
 
 #include "mettle_hal.h"

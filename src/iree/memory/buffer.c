@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// buffer.c: a range of a Mettle buffer as a buffer of IREE's.
+// buffer.c: an IREE buffer over a range of a Mettle buffer.
 #include "iree/hal/local/transient_buffer.h"
 #include "mettle_hal.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pools.c: where queue_alloca takes its memory from by default: a pool that
-// cuts slabs, one for what is larger than a slab, and, where the host does not
-// see the device's memory, one that it sees.
+// pools.c: the default pools of queue_alloca: one that suballocates slabs, one
+// for requests larger than a slab, and one of host-visible memory where the
+// device's memory is not.
 #include "iree/hal/memory/passthrough_pool.h"
 #include "iree/hal/memory/tlsf_pool.h"
 #include "iree/hal/pool_set.h"

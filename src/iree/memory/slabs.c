@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// slabs.c: blocks of memory for IREE's pools, each a Mettle buffer.
+// slabs.c: provides slabs for IREE's pools, each a Mettle buffer.
 #include <string.h>
 
 #include "mettle_hal.h"

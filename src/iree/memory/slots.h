@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// slots.h: the device's slots that other files than device.c fill. The HAL has
-// no types for its slots, so device.c's table checks the signatures.
+// slots.h: the device's slots that files other than device.c implement. The HAL
+// has no types for its slots, so device.c's table checks the signatures.
 #ifndef METTLE_IREE_SLOTS_H
 #define METTLE_IREE_SLOTS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tool.h: the parts of `mettle iree`, which libmettle-iree has.
+// tool.h: the parts of `mettle iree`, which are built into libmettle-iree.
 #ifndef METTLE_IREE_TOOL_TOOL_H
 #define METTLE_IREE_TOOL_TOOL_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// device_convolution.c: finds cuDNN when the program runs, so that nothing
-// needs it. Names, numbers and layouts are those of its documentation.
+// device_convolution.c: loads cuDNN at run time, so that it is no dependency.
+// Names, numbers and layouts are those of its documentation.
 #include "stream/libraries/device_convolution.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// device_convolution.h: convolutions by a library for the device's own queues:
-// cuDNN on the device cuda, where there is one.
+// device_convolution.h: convolutions by a vendor library on the device's own
+// queues: cuDNN on the device cuda, if installed.
 #ifndef METTLE_STREAM_DEVICE_CONVOLUTION_H
 #define METTLE_STREAM_DEVICE_CONVOLUTION_H
 
@@ -11,8 +11,9 @@
 
 enum { DEVICE_CONVOLUTION_RANK = 3 };
 
-// Tensors of batch, channels and rank dimensions more, contiguous in that
-// order. Sums are in float. Two that are the same are so byte by byte.
+// A convolution's shape: tensors of batch, channels and rank more dimensions,
+// contiguous in that order; sums are in float. Equal convolutions are equal
+// byte by byte, so that the struct is a key.
 typedef struct device_convolution {
   int type;        // an mtl_data_type: half, bfloat or float, of all tensors
   int dimensions;  // 2 or 3, behind batch and channels
@@ -33,11 +34,12 @@ typedef struct device_convolution_memory {
   uint64_t work_bytes;
 } device_convolution_memory;
 
-// Whether there is a library. The first call loads it, unless
-// METTLE_DEVICE_LIBRARY is another. Any thread.
+// True if the library is available. The first call loads it, unless
+// METTLE_DEVICE_LIBRARY names another. Any thread.
 bool device_convolution_is_there(void);
 
-// Puts a convolution on a CUstream. Any thread that has the stream's context.
+// Submits a convolution to a CUstream. Any thread that has the stream's
+// context.
 mtl_status device_convolve(const device_convolution *convolution,
                            const device_convolution_memory *memory,
                            void *stream);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// device_library.c: finds cuBLAS when the program runs, so that nothing needs
-// it. Names and numbers are those of its documentation.
+// device_library.c: loads cuBLAS at run time, so that it is no dependency.
+// Names and numbers are those of its documentation.
 #include "stream/libraries/device_library.h"
 
 #include <dlfcn.h>

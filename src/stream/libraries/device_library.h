@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// device_library.h: matrix products by a library for the device's own queues:
-// cuBLAS on the device cuda, where there is one.
+// device_library.h: matrix products by a vendor library on the device's own
+// queues: cuBLAS on the device cuda, if installed.
 #ifndef METTLE_STREAM_DEVICE_LIBRARY_H
 #define METTLE_STREAM_DEVICE_LIBRARY_H
 
@@ -9,10 +9,10 @@
 
 #include "mettle/tensor.h"
 
-// c = alpha * a x b + beta * c for each of a batch; rows of c one after another.
-// A transposed operand lies in columns instead of rows; row_a, row_b and row_c
-// are the elements from one to the next, step_a, step_b and step_c those from
-// one of the batch to the next. Sums are in float.
+// A batched product c = alpha * a x b + beta * c, summed in float; c is
+// row-major. A transposed operand is column-major. row_a, row_b and
+// row_c are leading dimensions, step_a, step_b and step_c batch strides, in
+// elements.
 typedef struct device_product {
   mtl_data_type type;      // of a and b: half, bfloat or float
   mtl_data_type out_type;  // the same, or float
@@ -26,12 +26,12 @@ typedef struct device_product {
 // True if METTLE_DEVICE_LIBRARY is not set, or is this name.
 bool device_library_is_wanted(const char *name);
 
-// Whether there is a library. The first call loads it, unless
-// METTLE_DEVICE_LIBRARY is another. Any thread.
+// True if the library is available. The first call loads it, unless
+// METTLE_DEVICE_LIBRARY names another. Any thread.
 bool device_library_is_there(void);
 
-// Puts a product on a CUstream; a, b and c are addresses of the GPU's. Any
-// thread that has the stream's context.
+// Submits a product to a CUstream; a, b and c are GPU addresses. Any thread
+// that has the stream's context.
 mtl_status device_library_multiply(const device_product *product, uint64_t a,
                                    uint64_t b, uint64_t c, void *stream);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// host_convolution.c: the part of oneDNN 2 that convolves, found when the
-// program runs. Its structs are declared by size alone.
+// host_convolution.c: loads the convolution functions of oneDNN 2 at run time.
+// Its structs are declared by size alone.
 #include "stream/libraries/host_convolution.h"
 
 #include <dlfcn.h>

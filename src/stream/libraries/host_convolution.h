@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // host_convolution.h: convolutions by oneDNN, channels last, in float, with
-// weights in an order of its own.
+// weights packed in oneDNN's order.
 #ifndef METTLE_STREAM_HOST_CONVOLUTION_H
 #define METTLE_STREAM_HOST_CONVOLUTION_H
 
@@ -18,8 +18,8 @@ typedef struct host_convolution_shape {
 
 typedef struct host_convolution host_convolution;
 
-// Prepares a convolution for one thread; NULL if oneDNN is not there or has
-// nothing good for it.
+// Prepares a convolution for one thread; NULL if oneDNN is missing or has no
+// fast implementation of it.
 //
 //   like   NULL, or one whose packed weights it must be able to take
 //

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// host_elements.h: half, bfloat and float in the host's memory, as float.
+// host_elements.h: converts half, bfloat and float elements in host memory to
+// float.
 #ifndef METTLE_STREAM_HOST_ELEMENTS_H
 #define METTLE_STREAM_HOST_ELEMENTS_H
 
@@ -20,8 +21,8 @@ static inline uint32_t host_bits_of_float(float value) {
   return bits;
 }
 
-// Without branches, so that loops over it become vectors. Scaling by 2^112
-// moves half's exponents, also of denormals, to float's.
+// Converts a half without branches, so that loops over it vectorise. Scaling by
+// 2^112 rebiases half's exponents, also of denormals, to float's.
 static inline float host_float_of_half(uint16_t half) {
   const uint32_t magnitude = (uint32_t)(half & 0x7fff) << 13;
   const uint32_t finite =

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// host_library.c: finds oneDNN or OpenBLAS when the program runs, so that
-// nothing needs them, and keeps their threads out of the way: the device's own
-// share the work.
+// host_library.c: loads oneDNN or OpenBLAS at run time, so that neither is a
+// dependency. Their threads are kept off: the device's own share the work.
 #include "stream/libraries/host_library.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// host_test.c: tries a host library's matrix product before it is used. The
-// numbers are small and whole, so that every order of additions is exact; rows
-// lie further apart than they are long, and what lies between must stay.
+// host_test.c: tests a host library's matrix product before its first use.
+// Small integers make every order of additions exact. Rows have gaps between
+// them, whose contents must stay.
 #include <stdlib.h>
 
 #include "stream/libraries/host_library.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// attention.c: scaled dot product attention as two products and a softmax
-// between them; where nobody wants the weights, in parts of a bounded size.
+// attention.c: scaled dot product attention as two products with a softmax
+// between them; in parts of bounded size if the caller does not want the
+// weights.
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// columns.c: convolutions by our own kernels as matrix products: of the
-// weights and of what the window meets, which a kernel gathers first, or the
-// input itself where the window is one element.
+// columns.c: convolutions by our own kernels as matrix products (im2col): of
+// the weights and of columns that a kernel gathers from the input first. A
+// window of one element needs no gather.
 #include <limits.h>
 
 #include "stream/ops/host.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// device_convolution.c: convolutions by the device's library, of tensors
-// that lie as it takes them; others are our kernels'.
+// device_convolution.c: convolutions by the device's library, for tensors whose
+// layout it accepts; our kernels compute the others.
 #include <limits.h>
 #include <stdlib.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// device_matmul.c: matrix products by the device's library. Operands whose
-// layout the library does not take are copied first; a bias is the initial
-// value of the sums.
+// device_matmul.c: matrix products by the device's library. Operands with a
+// layout that it does not accept are copied first; a bias initialises the sums.
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

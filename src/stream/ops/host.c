@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// host.c: host work in a stream's order, and rows of elements as float.
+// host.c: records host work in stream order, and reads rows of elements as
+// float.
 #include "stream/ops/host.h"
 
 #include <string.h>

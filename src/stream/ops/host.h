@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// host.h: graph operations that a library of the host's does better, on
-// devices that run host work; docs/operations.md has the table.
+// host.h: graph operations that a host library computes faster, on devices that
+// run host work; docs/operations.md has the table.
 #ifndef METTLE_STREAM_OPS_HOST_H
 #define METTLE_STREAM_OPS_HOST_H
 
@@ -10,15 +10,15 @@ enum { OPS_HOST_TENSORS = 4 };
 
 // --- ops/kept.c --------------------------------------------------------------
 
-// Finds what was kept of a constant under key [key_bytes], +1; *out_is_known
-// tells whether anything was, which may be that there is nothing to be had.
+// Finds the buffer kept of a constant under key [key_bytes], +1. *out_is_known
+// is true if there is an entry, which may be NULL.
 mtl_buffer *ops_kept_find(uint64_t constant, const void *key, size_t key_bytes,
                           bool *out_is_known);
-// Keeps kept, which is retained, or NULL; forgets it if there is no room. The
-// caller sees to it that the constant is not forgotten meanwhile.
+// Adds an entry with kept, which is retained and may be NULL; without room it
+// is dropped. The caller ensures that the constant is not forgotten meanwhile.
 void ops_kept_add(uint64_t constant, const void *key, size_t key_bytes,
                   mtl_buffer *kept);
-// Whether so much more may be kept.
+// True if so many more bytes may be kept.
 bool ops_kept_has_room(uint64_t bytes);
 
 // --- ops/host.c --------------------------------------------------------------
@@ -35,8 +35,8 @@ static inline int64_t divide_up(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-// Whether host work by the library is to be had on stream's device: "cpu", not
-// "cpu-discrete", which checks the portable kernels.
+// True if the host library may compute work of stream's device: "cpu", not
+// "cpu-discrete", which tests the portable kernels.
 bool ops_host_is_there(mtl_stream *stream);
 
 typedef struct ops_host_work {
@@ -53,7 +53,7 @@ typedef struct ops_host_work {
 // Records the work in the stream's order.
 mtl_status ops_host_record(mtl_stream *stream, const ops_host_work *work);
 
-// How many pieces work of so many operations is best cut into.
+// Returns into how many pieces to cut work of so many operations.
 uint64_t ops_host_pieces(mtl_stream *stream, uint64_t flops);
 
 // out = alpha * (a x b) + beta * bias, the leading dimensions being equal in
@@ -65,9 +65,9 @@ mtl_status ops_host_matmul(mtl_stream *stream, const mtl_tensor *a,
 
 // --- ops/device_matmul.c -----------------------------------------------------
 
-// Whether the library for the device's own queues is to be had.
+// True if the device library is available.
 bool ops_device_is_there(mtl_stream *stream);
-// The same by that.
+// The same by the device library.
 mtl_status ops_device_matmul(mtl_stream *stream, const mtl_tensor *a,
                              const mtl_tensor *b, const mtl_tensor *bias,
                              float alpha, float beta, const mtl_tensor *out,
@@ -86,23 +86,23 @@ typedef struct ops_convolution {
   int64_t bias_stride;
 } ops_convolution;
 
-// Strides of batch, channel and three dimensions, of which the first may not be
-// there.
+// Sets the strides of batch, channel and three dimensions, the first of which
+// may be missing.
 void ops_fill_strides(const mtl_tensor *tensor, int64_t strides[5]);
 
-// Whether positions, line after line, lie `expected` apart.
+// True if positions, in row-major order, are `expected` apart.
 bool ops_is_dense(const int32_t sizes[3], const int64_t strides[5],
                   int64_t expected);
 
-// A forward convolution by oneDNN with constant weights, which are kept in its
-// order. *out_done is false if it is left to the others.
+// Convolves forward by oneDNN with constant weights, which are kept packed.
+// *out_done is false if it leaves the work to other implementations.
 mtl_status ops_host_packed_convolution(mtl_stream *stream, const mtl_tensor *in,
                                        const mtl_tensor *weight,
                                        const mtl_tensor *bias,
                                        const ops_convolution *shape,
                                        const mtl_tensor *out, bool *out_done);
 
-// A forward convolution. *out_done is false if it is left to the kernels.
+// Convolves forward. *out_done is false if it leaves the work to the kernels.
 mtl_status ops_host_convolution(mtl_stream *stream, const mtl_tensor *in,
                                 const mtl_tensor *weight,
                                 const mtl_tensor *bias,
@@ -111,8 +111,8 @@ mtl_status ops_host_convolution(mtl_stream *stream, const mtl_tensor *in,
 
 // --- ops/device_convolution.c ------------------------------------------------
 
-// Convolves by the device's library: *out_done is false if there is none, or it
-// does not take the tensors as they lie.
+// Convolves by the device library. *out_done is false if there is none, or it
+// does not accept the tensors' layout.
 mtl_status ops_device_convolution(mtl_stream *stream, const mtl_tensor *in,
                                   const mtl_tensor *weight,
                                   const mtl_tensor *bias,
@@ -121,20 +121,20 @@ mtl_status ops_device_convolution(mtl_stream *stream, const mtl_tensor *in,
 
 // --- ops/packed.c ------------------------------------------------------------
 
-// A forward convolution by our kernels, with constant weights, which are kept
-// in their order. *out_done is false if it is left to the others.
+// Convolves forward by our kernels with constant weights, which are kept
+// packed. *out_done is false if it leaves the work to other implementations.
 mtl_status ops_packed_convolution(mtl_stream *stream, const mtl_tensor *in,
                                   const mtl_tensor *weight,
                                   const mtl_tensor *bias,
                                   const ops_convolution *shape,
                                   const mtl_tensor *out, bool *out_done);
 
-// A depthwise convolution's weights, if they are constants, as
-// [taps][channels], +1; or NULL.
+// Returns a depthwise convolution's constant weights as [taps][channels], +1;
+// NULL if they are not constant.
 mtl_buffer *ops_packed_taps(mtl_stream *stream, const ops_convolution *shape,
                             const mtl_tensor *weight);
 
-// A product, as ops_host_matmul, whose b is a constant.
+// Multiplies as ops_host_matmul, for a constant b.
 mtl_status ops_packed_matmul(mtl_stream *stream, const mtl_tensor *a,
                              const mtl_tensor *b, const mtl_tensor *bias,
                              float alpha, float beta, const mtl_tensor *out,
@@ -142,8 +142,8 @@ mtl_status ops_packed_matmul(mtl_stream *stream, const mtl_tensor *a,
 
 // --- ops/columns.c -----------------------------------------------------------
 
-// A forward convolution as gathered columns and matrix products. *out_done is
-// false if it is left to the direct kernels.
+// Convolves forward as gathered columns and matrix products. *out_done is false
+// if it leaves the work to the direct kernels.
 mtl_status ops_columns_convolution(mtl_stream *stream, const mtl_tensor *in,
                                    const mtl_tensor *weight,
                                    const mtl_tensor *bias,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// host_convolution.c: convolutions as matrix products by the host's
-// library: what the window meets, position by position, times the weights. A
-// piece is a block of output positions and channels of one group of one image.
+// host_convolution.c: convolutions as matrix products by the host's library:
+// the window's inputs, position by position, times the weights. A piece is a
+// block of output positions and channels of one group of one image.
 #include <limits.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// host_packed.c: convolutions by oneDNN, whose weights are constants: they
-// are brought into its order once. A piece is a run of rows and of output
-// channels of one image; what is not channels last is turned on the way in and
+// host_packed.c: convolutions by oneDNN with constant weights, which are packed
+// into its order once. A piece is a run of rows and of output channels of one
+// image. Tensors that are not channels last are transposed on the way in and
 // out.
 #include <limits.h>
 #include <stdlib.h>

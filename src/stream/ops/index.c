@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// index.c: scatter, elements put where indices say, and running products
-// and extremes.
+// index.c: scatter, index_put, and cumulative products and extremes.
 #include <string.h>
 
 #include "stream/ops/parts.h"

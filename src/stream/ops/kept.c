@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// kept.c: what operations keep of constants from one call to the next.
+// kept.c: caches what operations derive from constants, such as packed weights.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// packed.c: convolutions and matrix products by our own kernels, whose
-// weights are constants: they are brought into the kernels' order once. Output
-// channels lie along the lanes, and nothing is gathered.
+// packed.c: convolutions and matrix products by our own kernels with constant
+// weights, which are packed into the kernels' order once. Lanes hold output
+// channels, and nothing is gathered.
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

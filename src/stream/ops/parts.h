@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// parts.h: what the graph operations share: shapes as their kernels take
-// them, one recorded dispatch, and scratch tensors.
+// parts.h: what graph operations share: shapes for their kernels, recorded
+// dispatches, and scratch tensors.
 #ifndef METTLE_STREAM_OPS_PARTS_H
 #define METTLE_STREAM_OPS_PARTS_H
 
@@ -25,8 +25,8 @@ typedef struct ops_shape {
   int64_t strides[OPS_SHAPE_TENSORS][MTL_TENSOR_MAX_RANK];
 } ops_shape;
 
-// Describes the first `rank` dimensions of tensors [count], whose sizes are
-// equal, with neighbours made one where every tensor allows it. Returns the
+// Describes the first `rank` dimensions of tensors [count] of equal sizes, and
+// merges neighbouring dimensions where every tensor allows it. Returns the
 // product of the sizes.
 uint64_t ops_shape_of(ops_shape *shape, uint32_t rank,
                       const mtl_tensor *const *tensors, size_t count);
@@ -36,7 +36,7 @@ mtl_status ops_broadcast(const char *operation, const char *part,
                          const mtl_tensor *in, uint32_t rank,
                          const int64_t *sizes, mtl_tensor *out);
 
-// Gives the dimension that -rank to rank - 1 means; a scalar has one.
+// Converts a dimension from -rank to rank - 1 to an index; a scalar has one.
 mtl_status ops_dimension(const char *operation, const mtl_tensor *tensor,
                          int64_t dimension, uint32_t *out_dimension);
 
@@ -52,8 +52,9 @@ mtl_status ops_check_sizes(const char *operation, const char *part,
                            const mtl_tensor *tensor, uint32_t rank,
                            const int64_t *sizes);
 
-// One dispatch: tensors [tensor_count] at buffers 0.., arguments behind them.
-// A NULL tensor, or one without a buffer, is one that the kernel leaves alone.
+// A dispatch with tensors [tensor_count] at buffers 0.., arguments behind them.
+// A tensor that is NULL or has no buffer is one that the kernel does not
+// access.
 typedef struct ops_dispatch {
   const char *source;  // one of the texts above
   const char *kernel;

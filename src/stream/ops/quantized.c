@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// quantized.c: products with weights of 4 bits, of one matrix or of one
-// chosen for each row.
+// quantized.c: products with 4-bit weights, of one matrix or of one selected
+// for each row.
 #include <string.h>
 
 #include "stream/ops/parts.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// sort.c: sort, top-k and running sums along a dimension.
+// sort.c: sort, top-k and cumulative sums along a dimension.
 #include "stream/ops/parts.h"
 
 // `sorting` of sort.metal.

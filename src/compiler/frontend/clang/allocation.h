@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// allocation.h: what allocation.cpp tells the compiler process.
+// allocation.h: tells the compiler process that an allocation has failed.
 #ifndef METTLE_COMPILER_FRONTEND_ALLOCATION_H
 #define METTLE_COMPILER_FRONTEND_ALLOCATION_H
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// source.c: one pass over a translation unit's tokens that spells Metal's
-// attributes, threadgroup variables and what comes from outside as clang knows
-// them, and the address spaces of member functions. Every look ahead or
-// back is bounded by a statement or a constant, so the time is linear in the
-// number of tokens.
+// source.c: rewrites Metal's attributes, threadgroup variables, program-scope
+// inputs and the address spaces of member functions as clang spells them, in
+// one pass over a translation unit's tokens. A statement or a constant bounds
+// every look ahead or back: the time is linear in the number of tokens.
 #include "compiler/frontend/reflect.h"
 #include "compiler/frontend/source/source_scan.h"
 
@@ -87,8 +86,8 @@ static size_t skip_specifiers_and_name(const rewriter *r, size_t position) {
   return words >= 2 && last_is_name ? i : 0;
 }
 
-// Do the specifiers at position end in the name of an object, rather than in
-// a pointer, a reference or a function?
+// True if the specifiers at position declare an object, not a pointer, a
+// reference or a function.
 static bool declares_object(const rewriter *r, size_t position) {
   const size_t i = skip_specifiers_and_name(r, position);
   return i != 0 && !is_mark(r, i, "*") && !is_mark(r, i, "&") &&

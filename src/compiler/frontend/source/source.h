@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// source.h: what must be rewritten in MSL before a C++ parser sees it, and
-// nothing else. It works on the preprocessed tokens of a translation unit, so
-// comments, strings, macros and #include are behind it, and hands on tokens
-// that know where they came from, so that diagnostics show the user's text.
+// source.h: rewrites the few constructs of MSL that a C++ parser does not
+// accept. It works on preprocessed tokens: comments, strings, macros and
+// #include are resolved. The new tokens keep their origin, so that diagnostics
+// show the user's text.
 #ifndef MTLC_SOURCE_H
 #define MTLC_SOURCE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// source_attributes.c: spells Metal's attributes as GNU attributes, which clang
-// takes in every place where Metal allows one and hands on unread.
+// source_attributes.c: rewrites Metal's attributes as GNU attributes, which
+// clang accepts wherever Metal allows one and passes on unread.
 #include "compiler/frontend/source/source_scan.h"
 
 // How the arguments of an attribute travel.

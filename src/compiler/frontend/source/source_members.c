@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// source_members.c: member functions that name the address space of their
-// object, as `float get() const device;`. The space is spelled as a qualifier
-// that clang parses there, and repairs.cpp makes it part of the
-// function's type. Constructors cannot have one: theirs goes, and so do
-// constructors that repeat an earlier one but for it.
+// source_members.c: rewrites the address space of a member function's object,
+// as in `float get() const device;`, as a qualifier that clang parses there.
+// repairs.cpp makes it part of the function's type. Constructors cannot have
+// one: it is removed, and so are constructors that differ from an earlier one
+// in it alone.
 #include "compiler/frontend/source/source_scan.h"
 
 typedef struct member {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// source_scan.h: the rewriter's state and its ways to look at tokens, shared
-// by source.c, source_attributes.c and source_members.c.
+// source_scan.h: the rewriter's state and its token queries, shared by
+// source.c, source_attributes.c and source_members.c.
 #ifndef MTLC_SOURCE_SCAN_H
 #define MTLC_SOURCE_SCAN_H
 
@@ -159,7 +159,7 @@ static inline size_t skip_angles(const rewriter *r, size_t position,
   return 0;
 }
 
-// Is this __attribute__((word...? Then *out_word is the word's position.
+// True if __attribute__((word... starts here; *out_word is the word's position.
 static inline bool is_gnu_attribute(const rewriter *r, size_t position,
                                     size_t *out_word) {
   *out_word = position + 3;
@@ -167,7 +167,7 @@ static inline bool is_gnu_attribute(const rewriter *r, size_t position,
          is_mark(r, position + 1, "(") && is_mark(r, position + 2, "(");
 }
 
-// Where the word stands in an address space keyword's tokens.
+// The index of the word in the tokens of an address space keyword.
 enum { SPACE_WORD = 3 };
 
 // Skips an address space keyword, as the prelude's macros expand it, with the
@@ -186,7 +186,7 @@ static inline size_t skip_space(const rewriter *r, size_t position) {
          (is_word(r, word, "opencl_global_host") && is_word(r, end, "const"));
 }
 
-// The threadgroup keyword reaches us as the prelude's macro expands it.
+// True for the threadgroup keyword, as the prelude's macro expands it.
 static inline bool is_threadgroup_keyword(const rewriter *r, size_t position) {
   size_t word = 0;
   return is_gnu_attribute(r, position, &word) &&

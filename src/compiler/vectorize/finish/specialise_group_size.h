@@ -19,6 +19,7 @@ typedef struct lanes_known_group {
 // Predicts the threadgroup size for which a specialised version pays; its
 // threads are 0 if none does. Sets kernel->facts.depends_on_simdgroups if one
 // may pay for some sizes.
+//
 //   frame_bytes  what a simdgroup keeps across barriers
 lanes_known_group lanes_guess_threads(mtlc_kernel *kernel,
                                       const lanes_variant *variant,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // pool.c: the device's pool of threads and its lock.
-//  The lock guards the list of ready queues and the sleeping threads. Shared
+//
+// The lock guards the list of ready queues and the sleeping threads. Shared
 // jobs have no lock (jobs.c): if enough threads spin for work, publishing a job
 // does not take the pool's. announce.c tells and wakes threads, idle.c is what
 // they do without work, workers.c what they do with it.
