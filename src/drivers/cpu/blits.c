@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// blits.c: copies, fills, updates, and functions of the host, as jobs.
+// blits.c: runs copies, fills, updates and host functions as jobs.
 #include <string.h>
 
 #include "drivers/cpu/cpu.h"

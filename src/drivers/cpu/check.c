@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// check.c: tells the checker of dispatches, buffers, queues and events.
+// check.c: reports dispatches, buffers, queues and events to the checker.
 #include "check/check.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// check_host.c: which buffers a command buffer's work reads and writes, for the
-// checker to tell of hosts that do so at the same time. Of buffers that kernels
-// reach by addresses those count that an encoder was told to use.
+// check_host.c: tells the checker which buffers a command buffer reads and
+// writes, so that it finds hosts that access them meanwhile. A buffer that
+// kernels reach by address counts if an encoder declared its use.
 #include <string.h>
 
 #include "check/check.h"

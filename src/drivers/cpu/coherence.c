@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// coherence.c: on cpu-discrete the host and kernels see different memory, made
-// the same only where Metal promises it: a shared buffer before and after each
-// command buffer that uses it, a managed one where the client says so.
+// coherence.c: keeps host and device memory coherent on cpu-discrete, only
+// where Metal promises it: a shared buffer before and after each command buffer
+// that uses it, a managed one where the client asks.
 //
-// Neither side may overwrite what the other one wrote meanwhile: the host may
+// Neither side may overwrite what the other has written meanwhile: the host may
 // fill one part of a shared buffer while a kernel writes another. So a third
-// copy holds what both last agreed on, and only bytes that differ from it move.
+// copy holds the last agreed contents, and only bytes that differ from it are
+// copied.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// commands.c: runs a command buffer's list. Where the thread would have to wait
-// (jobs still running, an event not yet signalled), it leaves the queue
-// instead; another thread continues there later.
+// commands.c: executes a command buffer's list. Where the thread would have to
+// wait (for running jobs, for an event), it leaves the queue; another thread
+// resumes there later.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// event.c: events on the host's side: a timeline each, and a hint which queue
+// event.c: host-side events: a timeline each, with a hint of the queue that
 // will signal it.
 #include "drivers/cpu/cpu.h"
 

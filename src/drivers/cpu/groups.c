@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// groups.c: chooses the threadgroups of a dispatch: the program's, or others
-// for kernels to which they make no difference.
+// groups.c: chooses the threadgroup size of a dispatch: the program's, or a
+// better one for kernels whose results do not depend on it.
 #include <string.h>
 
 #include "drivers/cpu/cpu.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// interrupt.c: the signal that makes a thread leave the kernel that it runs. It
-// is a real-time signal that nobody else in the process uses. Its handler is
-// that of faults; it jumps out only from the kernel's own instructions, so that
-// no library function is left half done.
+// interrupt.c: interrupts a thread that runs a kernel, by a real-time signal
+// that nothing else in the process uses. The fault handler serves it. It jumps
+// out only of the kernel's own instructions, so no library function is left
+// half done.
 #include <dlfcn.h>
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// memory.c: a buffer is pages of its own, so that its contents are aligned,
-// zero, and given back at once. On cpu the host and kernels share them; on
-// cpu-discrete a shared or managed buffer has separate pages for each side.
+// memory.c: allocates each buffer as pages of its own, so that its contents are
+// aligned, zeroed and returned at once. On cpu the host and kernels share them;
+// on cpu-discrete a shared or managed buffer has separate pages for each side.
 #include <stdlib.h>
 #include <string.h>
 

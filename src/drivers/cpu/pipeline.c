@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pipeline.c: loads a shared object from memory, so that gdb, perf and the
-// dynamic linker treat it as any other: by name, with its debug information.
-// Code for further threadgroups is in variants.c.
+// pipeline.c: loads a pipeline's shared object from memory in such a way that
+// gdb, perf and the dynamic linker see its name and debug information.
+// variants.c adds code for further threadgroup sizes.
 #include <ctype.h>
 #include <dlfcn.h>
 #include <elf.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// stop.c: ends a command buffer that was cancelled or has run for too long. The
-// flag keeps its commands and pieces from beginning; the overseer interrupts
-// the threads that are in one, again and again until they have left.
+// stop.c: ends a command buffer that was cancelled or has exceeded its time
+// limit. A flag keeps further commands and pieces from starting; the overseer
+// interrupts the threads that run one, repeatedly until they have left.
 #include <stdio.h>
 
 #include "base/futex.h"

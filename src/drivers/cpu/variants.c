@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// variants.c: machine code for threadgroups of other classes than a pipeline
-// was created for. It is made in the background when a dispatch that needs it
-// is committed; a queue that comes to the dispatch sooner is left until then.
+// variants.c: compiles code for classes of threadgroups other than the one that
+// a pipeline was created for. It starts in the background when a dispatch that
+// needs it is committed; a queue that reaches the dispatch earlier waits for
+// it.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// workspace.c: one reservation of address space, of which parts are opened.
-// Address space costs nothing; only what is touched takes memory.
+// workspace.c: reserves one range of address space and opens parts of it. Only
+// pages that are touched take memory.
 #include "drivers/cpu/workspace.h"
 
 #include <string.h>

@@ -183,10 +183,10 @@ extern cuda_api cuda;
 //         MTL_INVALID_STATE  it was loaded before this process was forked
 mtl_status cuda_load(void);
 
-// How many GPUs there are; 0 where cuda_load fails.
+// Returns the number of GPUs; 0 if cuda_load fails.
 uint32_t cuda_gpu_count(void);
 
-// MTL_OK, or a failure: "what: CUDA_ERROR_...: text".
+// Converts a result: MTL_OK, or a failure "what: CUDA_ERROR_...: text".
 mtl_status cuda_check(CUresult result, const char *what);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// commands.c: goes through a command buffer's list and hands it to the stream,
-// which keeps the order. What only the host can do waits for the stream:
-// counts of an indirect dispatch, host work, waits for events.
+// commands.c: submits a command buffer's commands to the stream, which keeps
+// their order. What only the host can do waits for the stream first: reading
+// the counts of an indirect dispatch, host work, waits for events.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cuda.h: the cuda driver's objects and slots: NVIDIA GPUs through their driver
+// cuda.h: the cuda driver's objects and slots: NVIDIA GPUs by their driver API
 // alone (docs/cuda.md).
 //
-// A queue is a stream. Two threads serve it, or a client that waits in their
-// place: one hands commands to the stream, the other waits for what comes back.
+// A queue is a stream. Two threads serve it, or a client that waits does their
+// work: one submits commands to the stream, the other waits for completions.
 #ifndef CUDA_H
 #define CUDA_H
 
@@ -14,8 +14,8 @@
 
 // --- memory ------------------------------------------------------------------
 
-// Small pieces of large allocations: a power of two each, kept for the next of
-// their size.
+// Suballocates large allocations: pieces of a power of two, which are reused
+// for the same size.
 enum {
   CUDA_LEAST_PIECE_SHIFT = 8,   // 256 bytes
   CUDA_LARGEST_PIECE_SHIFT = 20,
@@ -34,12 +34,12 @@ typedef struct cuda_slabs {
   size_t count;
 } cuda_slabs;
 
-// Takes a piece of at least bytes; an address that both sides or the GPU see.
+// Takes a piece of at least bytes. Its address is the GPU's, or both sides'.
 mtl_status cuda_piece_take(cuda_slabs *slabs, size_t bytes,
                            uint64_t *out_address);
 void cuda_piece_give(cuda_slabs *slabs, size_t bytes, uint64_t address);
 void cuda_slabs_init(cuda_slabs *slabs, bool is_host);
-// Calls add with what the slabs have allocated, pieces in use and others.
+// Calls add with each range of the slabs' allocations, used or free.
 void cuda_slabs_add_ranges(cuda_slabs *slabs,
                            void (*add)(void *context, uint64_t address,
                                        uint64_t bytes),
@@ -95,17 +95,18 @@ static inline cuda_device *cuda_device_of(mtl_device *device) {
   return (cuda_device *)device;
 }
 
-// Makes the device's context the thread's, until cuda_leave.
+// Makes the device's context current on this thread until cuda_leave.
 void cuda_enter(const cuda_device *device);
 void cuda_leave(void);
 
-// A fault ends CUDA for the process: what failed first, or NULL.
+// Returns the first fault, or NULL: after a fault CUDA is lost for the process.
 const char *cuda_lost_text(void);
 void cuda_set_lost(const char *text);
-// MTL_OK, or a failure that says what; of those that last, remembers it.
+// Converts a result: MTL_OK, or a failure that names what failed. A failure
+// that loses CUDA is remembered.
 mtl_status cuda_done(CUresult result, const char *what);
 
-// Copies and clears, done when they return.
+// Copy and clear synchronously.
 mtl_status cuda_write(cuda_device *device, uint64_t target, const void *source,
                       size_t bytes);
 mtl_status cuda_read(cuda_device *device, void *target, uint64_t source,
@@ -135,7 +136,7 @@ typedef struct cuda_pipeline {
   _Atomic bool is_ready[CUDA_CLASSES];
 } cuda_pipeline;
 
-// Finds code for a dispatch, or has it made.
+// Finds the code for a dispatch, or compiles it.
 mtl_status cuda_code_find(cuda_pipeline *pipeline, const uint32_t grid[3],
                           const uint32_t group[3], const cuda_code **out_code);
 
@@ -146,7 +147,7 @@ typedef struct cuda_event {
   mtli_timeline timeline;
 } cuda_event;
 
-// An event on the stream, kept for the next.
+// An event recorded on the stream; reused when it is free.
 typedef struct cuda_mark {
   struct cuda_mark *next;
   CUevent event;
@@ -162,7 +163,7 @@ typedef enum cuda_mark_kind {
   CUDA_MARK_END,    // of a command buffer: both, and it is looked for
 } cuda_mark_kind;
 
-// One launch: of a kernel that needs nothing of the host.
+// One launch of a kernel for which the host has nothing to do.
 typedef struct cuda_node {
   CUfunction function;
   uint32_t grid[3];
@@ -171,7 +172,7 @@ typedef struct cuda_node {
   uint32_t parameter_bytes;
 } cuda_node;
 
-// Launches behind each other, with their parameters one behind the other.
+// Consecutive launches, with their parameters in one array.
 typedef struct cuda_launches {
   cuda_node *nodes;  // [count]
   char *parameters;  // [parameter_bytes]
@@ -187,7 +188,7 @@ typedef enum cuda_step_kind {
   CUDA_STEP_END,
 } cuda_step_kind;
 
-// What is to be done when the stream has come to a place.
+// What the host does when the stream has reached a mark.
 typedef struct cuda_step {
   struct cuda_step *next;
   cuda_step_kind kind;
@@ -264,39 +265,38 @@ typedef struct cuda_queue {
 } cuda_queue;
 
 cuda_mark *cuda_mark_place(cuda_worker *worker, cuda_mark_kind kind);
-// True if the stream has done all that it was given. For whoever is submitting.
+// True if the stream has completed all its work. Call while submitting.
 bool cuda_stream_is_idle(const cuda_worker *worker);
 void cuda_mark_free(cuda_worker *worker, cuda_mark *mark);
-// Puts a step behind the others; it is copied.
+// Appends a copy of step.
 void cuda_step_add(cuda_worker *worker, const cuda_step *step);
-// Waits for the step's mark, then does it and frees it.
+// Waits for the step's mark, performs the step and frees it.
 void cuda_step_do(cuda_worker *worker, cuda_step *step);
-// Tells threads that look out that there is something new. The worker's lock is
-// held.
+// Notifies threads that spin for work. The worker's lock is held.
 void cuda_worker_tell_news(cuda_worker *worker);
-// Wakes the thread that does steps, unless a client is about to do them. The
+// Wakes the thread that performs steps, unless a client is about to. The
 // worker's lock is held.
 void cuda_worker_wake_stepper(cuda_worker *worker);
-// Hands a command buffer's commands to the stream, and adds its steps.
+// Submits a command buffer's commands to the stream and adds its steps.
 void cuda_commands_run(cuda_worker *worker, mtl_command_buffer *command_buffer);
-// Hands launches to the stream: one by one, or where the same ones came before
-// as a graph. What they are is the worker's to forget.
+// Submits the worker's launches: as a graph if the same ones came before, else
+// one by one. The worker then forgets them.
 CUresult cuda_launches_run(cuda_worker *worker);
 CUresult cuda_launch(cuda_worker *worker, const cuda_node *node,
                      const void *parameters);
-// Room for one more with so many bytes of parameters; NULL when out of memory.
+// Adds a launch with room for its parameters; NULL if out of memory.
 cuda_node *cuda_launches_add(cuda_launches *launches, size_t parameter_bytes,
                              void **out_parameters);
-// Drops graphs, and forgets launches. In a child only their memory.
+// Frees graphs and launches; in a forked child their host memory alone.
 void cuda_graphs_free(cuda_worker *worker, bool is_inherited);
 
-// Notes why a command buffer fails, if it has not already.
+// Records a command buffer's first failure.
 void cuda_list_fail(cuda_list *list, mtl_status status, const char *text);
-// Gives back what a command buffer has borrowed.
+// Returns the memory that a command buffer has borrowed.
 void cuda_list_settle(cuda_list *list);
-// Says what a kernel left that stopped itself.
+// Fails the list with the record of a kernel that stopped itself.
 void cuda_fault_note(cuda_worker *worker, cuda_list *list);
-// Hands what kernels have logged to the command buffer's own memory.
+// Moves the kernels' log messages to the command buffer's own memory.
 void cuda_log_take(cuda_worker *worker, mtl_command_buffer *command_buffer);
 void cuda_log_forget(cuda_list *list);
 

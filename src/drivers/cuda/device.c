@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// device.c: each GPU is a device: "cuda", "cuda:1" and so on. It shares the
-// primary context with whatever else in the process uses the GPU.
+// device.c: opens each GPU as a device: "cuda", "cuda:1" and so on. It shares
+// the primary context with whatever else in the process uses the GPU.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

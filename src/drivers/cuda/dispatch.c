@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// dispatch.c: a dispatch's launch.
+// dispatch.c: prepares and launches dispatches.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// graphs.c: launches that come again are handed over as one graph: a kernel of
-// it takes 0.8 us where a launch takes 2.6 to 3.8 (one H100, 2026-11). To make
-// one costs 4 us a kernel, so that is done when the same kernels have come for
-// the third time. Only what differs among the parameters is set then, 0.35 us
-// each.
+// graphs.c: submits repeated launches as one CUDA graph: a kernel in a graph
+// takes 0.8 us, a launch 2.6 to 3.8 (one H100, 2026-11). Making a graph costs 4
+// us a kernel, so it is made when the same kernels come for the third time.
+// From then on only changed parameters are set, 0.35 us each.
 #include <stdlib.h>
 #include <string.h>
 

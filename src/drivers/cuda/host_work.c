@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// host_work.c: work of the host's in a queue's order. It sees pinned memory and
-// memory that moves as it is, and copies of what only the GPU has.
+// host_work.c: runs host work in queue order. It accesses pinned and managed
+// memory in place, and copies of buffers that only the GPU can access.
 #include <stdlib.h>
 
 #include "base/futex.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// memory.c: where buffers are. Shared ones of up to SMALL_BYTES are pinned
-// memory of the host, which kernels read across the bus; larger ones are pages
-// that move to whoever touches them, and are sent to the GPU before the first
-// kernel that uses them. Private ones are the GPU's. Managed ones have a copy
-// on each side.
+// memory.c: chooses where buffers reside. Shared buffers of up to SMALL_BYTES
+// are pinned host memory, which kernels read across the bus. Larger ones are
+// pages that migrate to whoever touches them, prefetched to the GPU before the
+// first kernel that uses them. Private buffers are the GPU's. Managed ones have
+// a copy on each side.
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,36 +5,35 @@
 
 #include "drivers/cuda/cuda.h"
 
-// Takes memory until the command buffer has ended.
+// Borrows memory until the command buffer has ended.
 mtl_status cuda_borrow(cuda_list *list, cuda_slabs *slabs, size_t bytes,
                        uint64_t *out_address);
 
-// Waits for all that the stream has been given.
+// Waits until the stream has completed all its work.
 mtl_status cuda_stream_finish(const cuda_worker *worker);
 
-// Notes where the stream begins with the command buffer and, if it is timed,
-// with the command: to be called when all that takes the host long, as having
-// code made, is done.
+// Marks where the stream starts the command buffer and, if it is timed, the
+// command. Call it after slow host work, such as compilation.
 void cuda_work_starts(cuda_worker *worker, cuda_list *list);
 
-// Has what the list's dispatches need be on the GPU: inline bytes; a record for
-// faults, and memory for the log.
+// Allocates and uploads what the list's dispatches need on the GPU: inline
+// bytes, a fault record, and memory for the log.
 mtl_status cuda_dispatches_begin(cuda_worker *worker,
                                  mtl_command_buffer *command_buffer);
 mtl_status cuda_dispatch_run(cuda_worker *worker,
                              mtl_command_buffer *command_buffer,
                              const mtli_command *command);
 
-// Runs as many of the dispatches from command on as need nothing of the host and
-// are not timed, at once. Returns what comes behind them; command if it is to
-// run alone.
+// Launches consecutive dispatches, from command on, that are untimed and leave
+// the host nothing to do. Returns the command after them: command itself if it
+// must run alone.
 mtl_status cuda_dispatches_run(cuda_worker *worker,
                                mtl_command_buffer *command_buffer,
                                mtli_command *command, mtli_command **out_next);
 
-// Sends a kernel that asks a table of what memory there is (ptx_abi.h): the
-// buffers of the device, and what the command buffer has borrowed. arguments are
-// those of the launch.
+// Uploads the table of accessible memory for a kernel that checks its accesses
+// (ptx_abi.h): the device's buffers, and what the command buffer has borrowed.
+// arguments are those of the launch.
 mtl_status cuda_ranges_send(cuda_worker *worker, cuda_list *list,
                             const mtli_dispatch *dispatch,
                             const uint64_t *arguments, uint64_t *out_address);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pipeline.c: PTX, assembled and loaded by NVIDIA's driver, which keeps what it
-// has assembled on disk; and code for threadgroups of other classes than the
-// first.
+// pipeline.c: loads PTX by NVIDIA's driver, which assembles it and caches the
+// result on disk; and adds code for other threadgroup classes than the first.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// queue.c: who hands commands to a stream, and who waits for it.
+// queue.c: shares out a stream's two roles: submitting to it, and waiting for
+// it.
 //
-// Both are roles, taken under the worker's lock: the first by whoever finds a
-// command buffer that nobody has taken up, the second by whoever finds a step.
-// Two threads sleep until there is one, and a client that waits is sooner.
+// Both are taken under the worker's lock: the first by whoever finds a command
+// buffer that is not yet submitted, the second by whoever finds a step. Two
+// threads sleep until there is one; a client that waits is usually sooner.
 // Either may drop the last reference to the queue: so they work on an object of
 // its own.
 #include <stdlib.h>

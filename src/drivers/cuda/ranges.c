@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ranges.c: what memory a kernel that is made for debugging may access, as a
-// table of the GPU's.
+// ranges.c: builds a table on the GPU of the memory that a kernel compiled for
+// debugging may access.
 #include <stdlib.h>
 #include <string.h>
 

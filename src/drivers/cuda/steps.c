@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// steps.c: what is left to do when a stream has come to a place: signals, times
-// and the ends of command buffers, in order; and marks, which tell such places.
+// steps.c: performs the host's steps when the stream has reached a mark, in
+// order: signals, times and ends of command buffers. It also makes the marks.
 #include <stdlib.h>
 
 #include "base/futex.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// counters.c: samples of the GPU's clock, in MTLCounterSampleBuffers. Every GPU
-// samples where an encoder begins and ends, and not every one between two
-// commands: what is to be timed has an encoder of its own.
+// counters.c: samples the GPU's clock into MTLCounterSampleBuffers. Every GPU
+// can sample where an encoder begins and ends, but not every one between two
+// commands: so a timed command gets an encoder of its own.
 #include <string.h>
 
 #include "drivers/metal/metal.h"

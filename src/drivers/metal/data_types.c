@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// data_types.c: MTLDataType and MTLTextureType, by Apple's numbers: a scalar is
-// followed by its vectors of 2, 3 and 4.
+// data_types.c: converts MTLDataType and MTLTextureType by Apple's numbers,
+// where vectors of 2, 3 and 4 follow their scalar.
 #include "drivers/metal/metal.h"
 
 static const struct {

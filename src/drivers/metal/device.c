@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// device.c: Metal's devices and their limits. On macOS they are this machine's
-// GPUs; elsewhere there is one, of Mettle's own Metal, which is opened by name
-// alone: it runs the same kernels on the same processor by a longer way.
+// device.c: opens Metal's devices and reads their limits. On macOS they are
+// this machine's GPUs. Elsewhere there is one, of Mettle's own Metal, opened by
+// name alone: it runs the same kernels on the same processor by a longer path.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// encode_blits.c: copies, fills and updates of buffers, and the copies between
-// a buffer and the texture that is its shadow.
+// encode_blits.c: encodes copies, fills and updates of buffers, and the copies
+// between a buffer and its shadow texture.
 #include <string.h>
 
 #include "drivers/metal/metal.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// encode_dispatch.c: one dispatch: its arguments bound, its shadows filled
-// before and drained behind it.
+// encode_dispatch.c: encodes one dispatch: binds its arguments, copies buffers
+// to its shadow textures before it and back after it.
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// event.c: every event is an MTLSharedEvent. Watchers wait on a timeline that
-// follows it, raised by Metal's listeners.
+// event.c: represents every event as an MTLSharedEvent. Metal's listeners
+// advance a timeline that watchers wait on.
 #include <inttypes.h>
 #include <stdlib.h>
 

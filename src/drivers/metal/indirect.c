@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// indirect.c: MTLIndirectCommandBuffers, which the host edits at once and
-// kernels while they run; what executes and copies them.
+// indirect.c: MTLIndirectCommandBuffers: encodes their execution, copies and
+// edits. The host edits them at once, kernels while they run.
 #include <string.h>
 
 #include "drivers/metal/metal.h"

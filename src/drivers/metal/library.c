@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// library.c: source, compiled by Metal. A library's container has the source as
-// Metal got it, with its macros, so that it can be written to a file and
-// compiled again; and what Metal tells of the functions and constants in it.
+// library.c: compiles source by Metal and describes functions and constants. A
+// library's container keeps the source with its macros, so that it can be
+// written to a file and compiled again.
 #include <stdlib.h>
 #include <string.h>
 

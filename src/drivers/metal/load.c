@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// load.c: finds Metal and the Objective-C runtime in one library. On macOS that
-// is the framework; elsewhere it is Mettle's own libMetal.so.1, which lies
-// beside libmettle or is named by METTLE_METAL_LIBRARY.
+// load.c: loads Metal and the Objective-C runtime from one library: on macOS
+// the framework; elsewhere Mettle's own libMetal.so.1, which lies beside
+// libmettle or is named by METTLE_METAL_LIBRARY.
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// memory.c: MTLBuffers.
+// memory.c: allocates, wraps and releases MTLBuffers.
 #include <string.h>
 
 #include "base/machine.h"

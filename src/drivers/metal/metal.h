@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// metal.h: the metal driver's objects and slots. Every object of the runtime
-// has one of Metal's beside it; a recorded list becomes an MTLCommandBuffer.
+// metal.h: the metal driver's objects and slots. Each object of the runtime
+// wraps one of Metal's; a recorded list becomes an MTLCommandBuffer.
 #ifndef METAL_DRIVER_H
 #define METAL_DRIVER_H
 
@@ -8,7 +8,7 @@
 #include "drivers/metal/objc.h"
 #include "runtime/driver.h"
 
-// Objects of Metal's by their resource ids.
+// An entry of the table from resource ids to Metal's objects.
 typedef struct metal_handle {
   struct metal_handle *next;
   uint64_t resource_id;
@@ -43,9 +43,9 @@ typedef struct metal_buffer {
   struct metal_texture *shadows;
 } metal_buffer;
 
-// Metal lays out most textures as it likes: such a one is a shadow of the
-// buffer, which is copied into it before a kernel reads, and back after it
-// wrote. One of two dimensions and one level lies in the buffer itself.
+// A texture. Metal chooses the layout of most: such a texture is a shadow of
+// its buffer, which is copied to it before a kernel reads and back after it
+// writes. One of two dimensions and one level shares the buffer's memory.
 typedef struct metal_texture {
   mtl_texture texture;
   id base;    // before it is swizzled: what copies name
@@ -164,10 +164,11 @@ static inline id metal_event_object(const mtl_event *event) {
 // Releases an object of device's; after a fork it is left alone.
 void metal_give_back(const mtl_device *device, id object);
 
-// Notes, forgets and finds objects by resource id; device.c.
+// Adds to, removes from and searches the table of resource ids; device.c.
 void metal_handle_add(metal_device *device, metal_handle *handle);
 void metal_handle_remove(metal_device *device, metal_handle *handle);
-// The object of an id, and with out_texture its texture; NULL if there is none.
+// Returns the object of an id, and with out_texture its texture; NULL if there
+// is none.
 id metal_handle_find(metal_device *device, uint64_t resource_id,
                      metal_texture **out_texture);
 
@@ -175,7 +176,7 @@ id metal_handle_find(metal_device *device, uint64_t resource_id,
 unsigned long metal_resource_options(mtl_storage_mode storage_mode,
                                      mtl_hazard_tracking hazard_tracking);
 
-// Runs blits of encode's at once, on the device's own queue.
+// Encodes blits by encode and runs them at once, on the device's own queue.
 typedef void metal_blit_fn(id encoder, void *context);
 mtl_status metal_blit_now(metal_device *device, metal_blit_fn *encode,
                           void *context);
@@ -192,12 +193,13 @@ mtl_texture_type metal_texture_type_read(unsigned long number);
 
 // MTLDataType of constants and arguments; data_types.c.
 unsigned long metal_data_type(mtl_data_type type, uint32_t components);
-// False for what is no scalar, vector or matrix.
+// Returns false for anything but a scalar, vector or matrix.
 bool metal_data_type_read(unsigned long number, mtl_data_type *out_type,
                           uint32_t *out_components, uint32_t *out_columns);
 const char *metal_data_type_name(mtl_data_type type);
 
-// Two samples that a command is timed by: where its encoder begins, and ends.
+// The two samples of a timed command: where its encoder begins and where it
+// ends.
 typedef struct metal_samples {
   id buffer;  // MTLCounterSampleBuffer, the encoding's
   unsigned long first;
@@ -205,7 +207,7 @@ typedef struct metal_samples {
   bool is_blit;  // what takes them
 } metal_samples;
 
-// All of a list, and what the clocks said when it was encoded; counters.c.
+// All samples of a list, and both clocks when it was encoded; counters.c.
 typedef struct metal_timed {
   metal_samples *samples;  // [count] malloc'ed
   size_t count;
@@ -234,17 +236,18 @@ typedef struct metal_encoding {
 
 id metal_encoding_blit(metal_encoding *encoding);
 id metal_encoding_compute(metal_encoding *encoding);
-// Opens a serial compute encoder, in any case a new one; so is the next.
+// Opens a new serial compute encoder, even if one is open.
 id metal_encoding_serial(metal_encoding *encoding);
-// Has command, the open compute encoder's next, wait if it is ordered.
+// Adds a barrier before command, the next of the open compute encoder, if
+// command is ordered.
 void metal_encoding_order(metal_encoding *encoding,
                           const mtli_command *command);
 // Opens and closes a debug group of that path; NULL for none.
 void metal_encoding_push_group(id encoder, const char *path);
 void metal_encoding_pop_group(id encoder, const char *path);
 void metal_encoding_end(metal_encoding *encoding);
-// A new shared buffer of bytes, or of nothing yet, for as long as the list
-// lives; nil if there is no memory.
+// Creates a shared buffer, filled with bytes unless NULL, that lives as long as
+// the list; nil if there is no memory.
 id metal_encoding_stage(metal_encoding *encoding, const void *bytes,
                         size_t length_bytes);
 // Takes object's reference, for as long as the list lives; false, with object
@@ -261,24 +264,25 @@ mtl_status metal_encode_blit(metal_encoding *encoding,
 
 mtl_status metal_encode_sample(metal_encoding *encoding,
                                const mtli_command *command);
-// Has the encoder that is opened for command take its times; counters.c.
+// Makes the encoder that is opened for command sample its times; counters.c.
 mtl_status metal_time_next(metal_encoding *encoding,
                            const mtli_command *command);
 // False if there is no memory. encode.c
 bool metal_timed_add(metal_encoding *encoding);
 id metal_timed_compute(const metal_encoding *encoding, unsigned long type);
 id metal_timed_blit(const metal_encoding *encoding);
-// Tells of the times of a list that ran from start_ns to end_ns.
+// Reports the times of a list that ran from start_ns to end_ns.
 void metal_tell_times(mtl_device *device, const metal_timed *timed,
                       uint64_t start_ns, uint64_t end_ns);
 void metal_encode_execute(metal_encoding *encoding,
                           const mtli_command *command);
 void metal_encode_edit(metal_encoding *encoding, const mtli_command *command);
-// Has the open compute encoder's kernels reach the commands they may encode.
+// Declares to the open compute encoder the indirect commands that its kernels
+// may encode.
 void metal_use_commands(const metal_encoding *encoding);
 
-// All shadows of all buffers of the list, which argument buffers may name, are
-// brought up to date, and those that may have been written copied back.
+// Copies buffers to all shadows of the list, which argument buffers may name;
+// and copies back those that may have been written.
 void metal_shadows_fill(metal_encoding *encoding);
 void metal_shadows_drain(metal_encoding *encoding);
 

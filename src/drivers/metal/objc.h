@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// objc.h: Metal as this driver sees it: objects without a type, messages
-// through the runtime's function, and the numbers and structs that messages
-// take. Nothing here is from a header of Apple's.
+// objc.h: declares Metal for C: untyped objects, messages sent by the runtime's
+// function, and the numbers and structs that they take. Nothing here comes from
+// a header of Apple's.
 //
 // Source  Apple: the Metal framework's reference, for selectors and values;
 //         Clang: "Block Implementation Specification", for blocks
@@ -271,7 +271,8 @@ enum {
       METAL_SELECTOR_COUNT,
 };
 
-// What load.c has found. Set once, before the first device is open.
+// The functions and classes that load.c has found. Set once, before the first
+// device is open.
 typedef struct metal_runtime {
   void (*send)(void);         // objc_msgSend
   void (*send_struct)(void);  // for results larger than two words
@@ -299,7 +300,7 @@ typedef void metal_set_float(id, SEL, float);
 typedef void metal_call(id, SEL);
 #define GET_OBJECT(object, name) SEND(metal_get_object *, object, name)
 #define GET_NUMBER(object, name) SEND(metal_get_number *, object, name)
-// BOOL: the rest of the register may hold anything.
+// Reads a BOOL: the rest of the register is undefined.
 #define GET_BOOL(object, name) \
   ((SEND(metal_get_number *, object, name) & 0xff) != 0)
 #define SET_NUMBER(object, name, value) \
@@ -344,8 +345,8 @@ typedef struct metal_block_layout {
   void (*dispose)(const void *block);
 } metal_block_layout;
 
-// A block on the stack that keeps one object for as long as it lives; who
-// takes it copies it.
+// A block on the stack that retains one object; callees that keep the block
+// copy it.
 typedef struct metal_block {
   void *isa;
   int32_t flags;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pipeline.c: MTLFunctions, pipeline states and function tables.
+// pipeline.c: creates MTLFunctions, pipeline states and function tables.
 //
-// Metal tells of a function's arguments when a pipeline is made of it: that is
-// done when the function is created, and the pipeline state is kept for those
-// who want nothing special of it.
+// Metal describes a function's arguments only with a pipeline. So one is made
+// when the function is created, and its state is kept for clients that ask for
+// no special options.
 #include <stdlib.h>
 #include <string.h>
 

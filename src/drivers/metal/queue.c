@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// queue.c: a recorded list on its way: encoded when it is committed, handed to
-// Metal in its turn, and told of when Metal calls back.
+// queue.c: encodes a list when it is committed, commits it to Metal in its
+// turn, and completes it when Metal calls back.
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// reflect.c: what MTLComputePipelineReflection says of a pipeline's arguments,
-// as the runtime's parameters. struct_types.c has the members of structs.
+// reflect.c: converts MTLComputePipelineReflection's arguments to the runtime's
+// parameters. struct_types.c converts members of structs.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// struct_types.c: the members of a buffer's struct, from MTLStructType, as the
-// runtime's members and as the layout that argument encoders read.
+// struct_types.c: converts an MTLStructType to the runtime's members, and to
+// the layout that argument encoders read.
 #include "drivers/metal/struct_types.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// struct_types.h: what MTLStructType says of a buffer's struct.
+// struct_types.h: converts the MTLStructType of a buffer.
 #ifndef METAL_STRUCT_TYPES_H
 #define METAL_STRUCT_TYPES_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// commands.c: goes through a list for its events and samples; dispatches and
-// copies do nothing.
+// commands.c: executes the events and samples of a list; dispatches and copies
+// do nothing.
 #include <string.h>
 
 #include "base/futex.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// device.c: one device that does nothing, with the cpu device's limits, so
-// that what it accepts runs there.
+// device.c: opens a device that runs nothing, with the cpu device's limits, so
+// that what it accepts also runs there.
 #include "base/futex.h"
 #include "base/machine.h"
 #include "drivers/null/null.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// memory.c: host memory, so that contents can be written and read back.
+// memory.c: allocates host memory, so that contents can be written and read
+// back.
 #include <string.h>
 
 #include "drivers/null/null.h"

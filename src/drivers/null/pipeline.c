@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pipeline.c: no code is loaded, since none runs.
+// pipeline.c: creates pipelines without code, since no kernel runs.
 #include "drivers/null/null.h"
 
 mtl_status null_pipeline_create(mtl_pipeline *pipeline,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// queue.c: a thread a queue, which takes command buffers from a list. It may
-// drop the last reference to its own queue, so what it works on is a worker
-// that outlives the queue.
+// queue.c: a thread for each queue, which executes command buffers from a list.
+// It may drop the last reference to its own queue: so it works on a worker
+// object that outlives the queue.
 #include <stdlib.h>
 
 #include "base/thread.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fault.c: what becomes of a kernel that touches memory that is not there or
-// traps. Kernels run on a stack of their own (workspace.h); the thread jumps
-// back to its own, where it began the kernel, and the command buffer fails with
-// what fault_text.c makes of it. Signals that are not a kernel's go to the
-// handlers that were there before: those of a handler of the client's, too,
-// that has interrupted a kernel.
+// fault.c: handles the signals of kernels that trap or access unmapped memory.
+// Kernels run on a stack of their own (workspace.h). The thread jumps back to
+// where it entered the kernel, and the command buffer fails with fault_text.c's
+// text. Other signals go to the handlers that were installed before, also those
+// of a client's handler that has interrupted a kernel.
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>

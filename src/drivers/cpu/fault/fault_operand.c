@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fault_operand.c: finds the address that an instruction accesses, from its
-// bytes and the registers. For some faults the processor does not tell it: of
-// addresses that no memory can have, and of misaligned ones.
+// fault_operand.c: decodes an instruction and computes the address that it
+// accesses. For some faults the processor does not report it: non-canonical and
+// misaligned addresses.
 #include "drivers/cpu/cpu.h"
 
 #if defined(__x86_64__)

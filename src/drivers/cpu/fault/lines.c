@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// lines.c: which source line an instruction of a kernel comes from, out of the
-// line table that the compiler leaves in the shared object: DWARF 5, section
-// 6.2. What cannot be read is no line, never an error.
+// lines.c: finds the source line of a kernel's instruction in the line table
+// that the compiler leaves in the shared object (DWARF 5, section 6.2). A table
+// that cannot be read gives no line, never an error.
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// announce.c: who is told of work, and who is woken for it.
+// announce.c: publishes work, and wakes threads for it.
 //
-// An idle thread first looks out for work for a moment, then naps, looking up
-// now and then, and then sleeps; one thread at the most does each of the first
-// two. Who comes from a job, which others will follow, looks out for longer,
-// and so does the client's thread that waits for its queue: for them a job
-// costs no wake, and shorter ones are worth sharing. A thread is light while it
-// is awake and has not begun on a kernel or a copy: it will look at the lists
-// again within a microsecond or so. Who has work for n threads wakes n less the
-// light ones; a light thread that does begin on something long wakes others for
-// what is then on the lists. So queues that pass events to and fro, or come
-// faster than a wake, cost none.
+// An idle thread spins for a moment, then naps with short timeouts, then
+// sleeps; at most one thread spins and one naps. A thread that comes from a
+// job, which others tend to follow, spins longer, and so does a client's thread
+// that waits for its queue: a job then costs no wake, and shorter jobs are
+// worth sharing. A thread is light while it is awake and has begun neither a
+// kernel nor a copy: it looks at the lists again within about a microsecond.
+// Work for n threads wakes n minus the light ones. A light thread that begins
+// long work wakes others for what is then on the lists. So queues that signal
+// each other, or arrive faster than a wake, cost none.
 //
 // A client that commits and waits at once runs its queue on its own thread
-// (cpu_queue_help). Waking a worker for it would cost more than the work. So a
-// queue that was run that way last time is not announced, as long as another
-// thread naps: if the client does not come this time, that thread finds the
-// queue, and the next commit is announced again.
+// (cpu_queue_help): waking a worker would cost more than the work. So a queue
+// that was run that way last time is not announced while another thread naps.
+// If the client does not come this time, that thread finds the queue, and the
+// next commit is announced again.
 #include "drivers/cpu/pool/pool.h"
 
 enum {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// contexts.c: what a thread needs to run kernels: made for each thread of the
-// pool, and lent to clients' threads.
+// contexts.c: creates the contexts in which threads run kernels: one for each
+// thread of the pool, and others lent to clients' threads.
 #include "drivers/cpu/pool/pool.h"
 
 static cpu_context *context_add(cpu_pool *pool) {

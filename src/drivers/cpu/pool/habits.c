@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// habits.c: whether sharing a short dispatch has paid. Threads that share work
-// also pass memory to and fro between their caches: what one of them has just
-// written or is about to write costs the other as much as dozens of
-// instructions for each line, and no rule tells beforehand how much of that
-// there is. So both ways are tried, and the better one becomes a habit, which
-// is put to the test now and then.
+// habits.c: learns whether to share short dispatches. Sharing moves cache lines
+// between cores: each line that one thread has just written or is about to
+// write costs the other as much as dozens of instructions, and no rule predicts
+// how many. So both ways are measured, the faster one is used, and the other is
+// tried again now and then.
 #include "drivers/cpu/cpu.h"
 
 enum {

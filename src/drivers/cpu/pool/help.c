@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// help.c: what a client's thread does while it waits. It runs the queue that it
-// waits for, to the goal and no further. If that queue itself waits for others,
-// it visits them, but only for what takes no time: events to pass on, command
-// buffers to complete. Long work of a queue that it does not wait for is left
-// to the workers.
+// help.c: runs queues on a client's thread while it waits. It runs the queue
+// that it waits for, up to the goal. If that queue itself waits for others, it
+// visits them for short work only: signalling events, completing command
+// buffers. Long work of other queues is left to the workers.
 
 #include "base/float_environment.h"
 #include "base/futex.h"

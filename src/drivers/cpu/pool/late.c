@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// late.c: a thread of cpu-discrete that delivers signals and completions a
-// while after the work, in order, as interrupts of a device on a bus arrive.
+// late.c: delivers signals and completions on cpu-discrete from a thread,
+// delayed and in order, as interrupts of a device on a bus arrive.
 #include <stdlib.h>
 #include <time.h>
 

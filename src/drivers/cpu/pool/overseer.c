@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// overseer.c: a thread of a device that runs no work and watches those that do.
-// It ends command buffers whose time is up, interrupts who is in one that is to
-// end, and adds threads to the pool when all are busy for long while queues
-// wait. It starts when there is such a thing to watch, and sleeps otherwise.
+// overseer.c: a thread that runs no work and watches the others. It ends
+// command buffers that exceed their time limit, interrupts threads that run one
+// that is to end, and adds threads to the pool if all are busy for long while
+// queues wait. It starts when first needed and sleeps otherwise.
 #include <stdlib.h>
 
 #include "base/futex.h"

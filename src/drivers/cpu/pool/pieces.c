@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pieces.c: who takes which pieces of a shared job. They are cut into as many
-// runs as threads are expected; each thread takes one from front to back, then
-// helps with the others'. Neighbouring pieces often write to the same lines of
-// memory, and the next job reads what this one wrote: two threads that took
-// turns would pass every such line to and fro. For the same reason a thread
-// begins with the run that it had last time, if nobody else has.
+// pieces.c: assigns the pieces of a shared job to threads. Pieces form as many
+// contiguous runs as threads are expected; each thread takes one run from front
+// to back, then helps with others. Neighbouring pieces often write the same
+// cache lines, and the next job reads what this one wrote: runs keep such lines
+// in one core's cache. For the same reason a thread prefers the run that it had
+// last time.
 #include "drivers/cpu/cpu.h"
 
 void cpu_pieces_cut(cpu_job *job, uint64_t first, uint64_t run_count) {

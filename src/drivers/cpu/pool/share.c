@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// share.c: how much of the pool a job is worth. Waking a thread costs some
-// microseconds, so work is begun on the thread at hand, timed as it goes, and
-// shared once what is left is worth a wake.
+// share.c: decides how many threads a job is worth. Waking a thread costs some
+// microseconds: so work starts on the current thread, is timed, and is shared
+// once the rest is worth a wake.
 #include "base/futex.h"
 #include "drivers/cpu/cpu.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// threads.h: what the rest of the driver calls of the pool: its threads, the
-// queues that are ready and the jobs that threads share.
+// threads.h: the pool's interface for the rest of the driver: its threads, the
+// ready queues and the shared jobs.
 #ifndef MTLI_CPU_THREADS_H
 #define MTLI_CPU_THREADS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// work.c: jobs that threads share: opened by the thread that runs the queue,
-// joined by others, ended by the last to leave.
+// work.c: runs shared jobs: the queue's thread opens one, others join, and the
+// last to leave ends it.
 #include "base/futex.h"
 #include "drivers/cpu/pool/pool.h"
 
