@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ptx.h: from the portable IR of one thread to PTX (docs/ptx.md). Passes run in
-// this order, behind those that all targets share; passes.c has the list.
+// ptx.h: passes from the portable IR of one thread to PTX (docs/cuda.md). They
+// run in this order, after those that all targets share; passes.c has the list.
 #ifndef MTLC_PTX_H
 #define MTLC_PTX_H
 
