@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// data.c: dispatch_data_t, one piece of memory each; an NSData as well.
+// data.c: dispatch_data_t: one contiguous piece of memory, which is an NSData
+// too.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// dispatch.h: Grand Central Dispatch's objects, for our own C code. They are
-// Objective-C objects, too: retain, release and NSArray take them.
+// dispatch.h: Grand Central Dispatch's objects for our own C code. They are
+// Objective-C objects: retain, release and NSArray take them.
 #ifndef METTLE_OBJC_DISPATCH_H
 #define METTLE_OBJC_DISPATCH_H
 
@@ -25,8 +25,8 @@ typedef struct pool_job {
   void *context;
 } pool_job;
 
-// Runs job on a thread of the pool, which grows while all are busy and whose
-// threads end when idle for 10 s. job stays the caller's until run is called.
+// Runs job on a thread of the pool, which grows while all threads are busy;
+// threads idle for 10 s end. job is borrowed until run is called.
 void thread_pool_add(pool_job *job);
 
 // --- Queues (queue.c) --------------------------------------------------------
@@ -38,7 +38,7 @@ void dispatch_queue_add(id queue, dispatch_function *function, void *context);
 OBJC_EXPORT id dispatch_get_global_queue(long identifier, unsigned long flags);
 void dispatch_queue_suspend(id queue);
 void dispatch_queue_resume(id queue);
-// Has the queue's tasks run within target's turns; NULL for none.
+// Makes target run the queue's tasks in its own order; NULL for none.
 void dispatch_queue_set_target(id queue, id target);
 
 // Makes a serial queue; the reference is the caller's.
@@ -54,10 +54,10 @@ void dispatch_source_set_queue(id source, id queue);
 
 // --- Time (time.c) -----------------------------------------------------------
 
-// The time of CLOCK_MONOTONIC in nanoseconds that a dispatch_time_t means.
+// Converts a dispatch_time_t to nanoseconds of CLOCK_MONOTONIC.
 uint64_t dispatch_deadline_ns(uint64_t when);
 uint64_t dispatch_now_ns(void);
-// A condition whose times are CLOCK_MONOTONIC's.
+// Initialises a condition whose timeouts are on CLOCK_MONOTONIC.
 void dispatch_cond_init(pthread_cond_t *condition);
 
 OBJC_EXPORT id dispatch_group_create(void);
@@ -68,7 +68,7 @@ OBJC_EXPORT void dispatch_group_notify(id group, id queue, id literal);
 
 // --- Data (data.c) -----------------------------------------------------------
 
-// The bytes of a dispatch_data_t, or of an NSData. NULL if it is neither.
+// Returns the bytes of a dispatch_data_t or an NSData. NULL if data is neither.
 const void *dispatch_data_bytes(id data, size_t *out_length);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// object.c: what queues and sources have in common.
+// object.c: functions that queues and sources share.
 #include <unistd.h>
 
 #include "objc/dispatch/dispatch.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// queue.c: dispatch queues: tasks that start in order, one at a time or side by
-// side.
+// queue.c: dispatch queues: run tasks in the order of submission, serially or
+// concurrently.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -404,8 +404,8 @@ OBJC_EXPORT void dispatch_assert_queue_not(id object) {
 
 // --- Making and finding queues -----------------------------------------------
 
-// What dispatch_queue_attr_make_... give and dispatch_queue_create takes: NULL
-// for a serial queue, anything else of ours for a concurrent one.
+// The attribute of dispatch_queue_create: NULL for a serial queue, ours for a
+// concurrent one.
 OBJC_EXPORT struct objc_object _dispatch_queue_attr_concurrent;
 
 OBJC_EXPORT id dispatch_queue_create(const char *label, id attributes) {

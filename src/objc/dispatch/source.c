@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// source.c: dispatch sources: timers, and numbers that are merged. There are
-// none of files, signals and processes: dispatch_source_create gives NULL.
+// source.c: dispatch sources: timers and merged data. Sources of files, signals
+// and processes do not exist: dispatch_source_create returns NULL.
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -339,7 +339,8 @@ void dispatch_source_suspend(id object) {
   pthread_mutex_unlock(&state->lock);
 }
 
-// The first call activates it; one more goes on after a suspension.
+// Activates a source at the first call; a later dispatch_resume undoes one
+// suspension.
 static void go_on(source_state *state, bool is_activation) {
   pthread_mutex_lock(&state->lock);
   if (!state->is_active) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// thread_pool.c: threads that run what queues hand them. There are as many as
-// jobs that run or block at once; idle ones wait a while for the next.
+// thread_pool.c: runs queues' jobs on a pool of threads. It has a thread for
+// each job that runs or blocks; idle threads wait a while for the next.
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// corefoundation.c: what C and C++ clients call of CoreFoundation and of the
-// kernel's own interface.
+// corefoundation.c: the functions of CoreFoundation and of the kernel's
+// interface that C and C++ clients call.
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// data_more.c: the methods of NSData that search and convert, in terms of
-// bytes and length; and NSUUID.
+// data_more.c: searches and converts NSData by bytes and length; NSUUID.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// date.c: NSDate, and the clocks that programs take times by.
+// date.c: NSDate, and the clocks by which programs measure time.
 #include <math.h>
 #include <time.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// files.c: reads and writes files; paths as NSString and NSURL take them
+// files.c: reads and writes whole files, and takes paths of NSString and NSURL
 // apart.
 #include "objc/foundation/files.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// files.h: whole files in and out, with NSErrors.
+// files.h: reads and writes whole files, with NSErrors.
 #ifndef METTLE_OBJC_FILES_H
 #define METTLE_OBJC_FILES_H
 
@@ -8,11 +8,11 @@
 
 #include "objc/runtime/abi.h"
 
-// Reads a file, and adds a 0 behind it. The bytes are the caller's, by free.
-// NULL, and an NSError where out_error is given, if it cannot be read.
+// Reads a file and appends a 0. The bytes are the caller's, by free. NULL, with
+// an NSError if out_error is given, if the file cannot be read.
 char *file_read(const char *path, size_t *out_length, id *out_error);
 
-// Writes a file whole, by another name first.
+// Writes a file atomically: under another name, then renamed.
 bool file_write(const char *path, const void *bytes, size_t length,
                 id *out_error);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// foundation.h: Foundation's objects for our own C code. Functions called
-// create give a reference that is the caller's; those called make give an
-// autoreleased one.
+// foundation.h: Foundation's objects for our own C code. A function called
+// create returns the caller's reference, one called make an autoreleased
+// object.
 #ifndef METTLE_OBJC_FOUNDATION_H
 #define METTLE_OBJC_FOUNDATION_H
 
@@ -45,7 +45,7 @@ id shared_instance(_Atomic(id) *shared, Class class);
 
 // --- Strings -----------------------------------------------------------------
 
-// From UTF-8; bytes as strlen counts them.
+// Make a string from UTF-8; bytes counts as strlen.
 id string_create(const char *utf8);
 id string_create_bytes(const char *utf8, size_t bytes);
 id string_make(const char *utf8);
@@ -83,8 +83,8 @@ id array_make(const id *objects, size_t count);
 id mutable_array_create(void);
 id dictionary_create(void);  // mutable
 void dictionary_set(id dictionary, id key, id value);
-// Retains the key, of any class, instead of a copy; dictionary is of
-// dictionary_create.
+// Sets a value and retains the key, of any class, instead of copying it.
+// dictionary is from dictionary_create.
 void dictionary_set_uncopied(id dictionary, id key, id value);
 id dictionary_get(id dictionary, id key);
 id number_make_integer(NSInteger value);
@@ -94,20 +94,22 @@ id number_make_double(double value);
 bool number_is_bool(id number);
 id data_make(const void *bytes, size_t length);
 
-// Count and objects of an NSArray.
+// Return the count and the objects of an NSArray.
 size_t array_count(id array);
 id array_at(id array, size_t index);
 
 // Adds to an NSMutableArray.
 void array_add(id array, id object);
-// All that a collection, or anything that for-in takes, gives: an NSArray.
+// Makes an NSArray of all elements of a collection, or of anything that for-in
+// accepts.
 id array_make_of(id enumerable);
 // True if object is of class or of one below it; false for nil.
 bool object_is(id object, Class class);
-// isEqual:, or both nil.
+// True if both are nil or isEqual: is.
 bool objects_equal(id one, id other);
 
-// What for-in asks for: a run of objects, and what changes when they do.
+// The state of a for-in loop (NSFastEnumerationState): a run of objects, and a
+// word that changes when the collection is mutated.
 typedef struct enumeration {
   unsigned long state;
   id *items;

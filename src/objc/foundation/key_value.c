@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// key_value.c: key-value coding: valueForKey: and its kin, by accessors or
-// instance variables. Observing is not there.
+// key_value.c: key-value coding: valueForKey: and related methods, by accessors
+// or instance variables. Observing is not implemented.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,8 @@ static __attribute__((noreturn)) void undefined(id self, const char *key) {
                   class_getName(self->isa), key);
 }
 
-// prefix + key, with its first letter as it is or upper case, + suffix.
+// Writes prefix + key + suffix, with the key's first letter unchanged or in
+// upper case.
 static void name(char *out, const char *prefix, const char *key, bool upper,
                  const char *suffix) {
   const int first = upper ? toupper((unsigned char)*key) : *key;
@@ -43,8 +44,8 @@ static void name(char *out, const char *prefix, const char *key, bool upper,
 
 #define AS(type, read) SEND(id(*)(id, SEL, type), number, read, *(type *)place)
 
-// The object for a value of an encoded type at place; NULL, and *out_known
-// false, for a type that has none.
+// Returns the object for a value of an encoded type at place. Returns NULL and
+// sets *out_known to false if the type has none.
 static id boxed(const char *type, void *place, bool *out_known) {
   const id number = (id)&OBJC_CLASS_$_NSNumber;
   *out_known = true;

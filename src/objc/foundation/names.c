@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// names.c: Foundation's functions: names of classes, selectors and ranges, and
-// the folders of a user.
+// names.c: Foundation's functions for names of classes, selectors and ranges,
+// and for a user's folders.
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// notification.c: NSNotification and NSNotificationCenter. Observers are called
-// on the thread that posts.
+// notification.c: NSNotification and NSNotificationCenter. A post calls its
+// observers on the posting thread.
 #include <pthread.h>
 
 #include "objc/foundation/foundation.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// process.c: NSProcessInfo and NSBundle: the process, its arguments, and where
-// its files lie. A bundle is the folder of an executable or library.
+// process.c: NSProcessInfo and NSBundle: the process, its arguments and its
+// files. A bundle is the folder of an executable or library.
 #include <dlfcn.h>
 #include <errno.h>
 #include <libgen.h>

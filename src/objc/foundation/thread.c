@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// thread.c: NSThread. A thread that something else has started has its object
-// when it first asks for it, until it ends.
+// thread.c: NSThread. A thread that something else has started gets an object
+// when it first asks for one; the object lives until the thread ends.
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// audit.c: libmettle-audit.so, for LD_AUDIT: where a program for macOS opens a
-// framework by its path, it gets libMetal.so.1.
+// audit.c: libmettle-audit.so, for LD_AUDIT: redirects a macOS program that
+// opens a framework by its path to libMetal.so.1.
 #include <link.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// crt.c: linked into each executable and library with Objective-C in it, by
-// the linker script libMetal.so. Hands the image's sections to the runtime
-// before any other constructor of the image runs.
+// crt.c: registers an image's Objective-C sections with the runtime before any
+// other constructor of the image runs. The linker script libMetal.so links it
+// into each executable and library.
 #include "objc/runtime/image.h"
 
 // The linker defines the bounds of sections whose names are C identifiers;

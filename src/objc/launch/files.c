@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// files.c: libmettle-files.so, for LD_PRELOAD: a program for macOS that asks
-// for the system's version finds the file that mettle env names.
+// files.c: libmettle-files.so, for LD_PRELOAD: redirects a macOS program that
+// reads the system's version to the file that mettle env names.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>

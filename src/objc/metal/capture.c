@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// capture.c: MTLCaptureManager. A capture is a timeline of the process
-// (mettle/trace.h), whatever object it is of.
+// capture.c: MTLCaptureManager. A capture records a timeline of the whole
+// process (mettle/trace.h), whatever object it was asked for.
 #include "objc/metal/metal.h"
 #include "objc/metal/property.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// device.c: MTLDevice: what it is. What it makes is in the files of what is
-// made, as categories of this class.
+// device.c: MTLDevice's properties. Its factory methods are categories in the
+// files of what they make.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// metal.h: Metal's objects as this library has them: each holds one object of
-// Mettle's C API. Methods are tables of C functions, a file for each kind of
-// object.
+// metal.h: Metal's objects for this library's own code. Each holds one object
+// of Mettle's C API. A kind of object has its own file, with its methods as a
+// table of C functions.
 //
 // Source  Apple: the Metal framework's reference, for names and meanings
 #ifndef METTLE_OBJC_METAL_H
@@ -160,13 +160,13 @@ extern struct objc_class OBJC_CLASS_$_MettleBuffer;
 
 // --- Shared helpers ----------------------------------------------------------
 
-// Objects of Mettle's inside ours; NULL for nil.
+// Return the C API's object inside one of ours; NULL for nil.
 mtl_device *device_of(id device);
 mtl_buffer *buffer_of(id buffer);
 size_t buffer_offset_of(id buffer);
 mtl_texture *texture_of(id texture);
 mtl_sampler *sampler_of(id sampler);
-// Makes a sampler like another, but for its range of levels.
+// Copies a sampler with another range of levels.
 id sampler_with_lods(id sampler, float min, float max);
 mtl_pipeline *pipeline_of(id pipeline);
 mtl_function *function_of(id function);
@@ -181,24 +181,25 @@ bool is_heap(id object);
 
 mtl_residency_set *residency_set_of(id set);
 
-// The object for a buffer of a heap's, which it takes.
+// Makes the object for a heap's buffer, which it takes.
 id buffer_make_in_heap(id heap, mtl_buffer *buffer);
 
 // True for an MTLBuffer, in a heap or not.
 bool is_buffer(id object);
 
-// The object of ours for a device; the caller's reference.
+// Returns our object for a device; the caller's reference.
 id metal_device_for(mtl_device *device);
 
-// MTLTextureType, which has cubes and 3-D textures before arrays of samples.
+// Converts an MTLTextureType, which numbers cubes and 3-D textures before
+// multisample arrays.
 mtl_texture_type texture_type_of(NSUInteger number);
 NSUInteger texture_type_number(mtl_texture_type type);
 
 mtl_storage_mode storage_mode_of(NSUInteger options);
 mtl_hazard_tracking hazard_tracking_of(NSUInteger options);
 
-// Sizes of the C API are 32 bits; a larger side becomes the largest, which no
-// grid may have.
+// Converts a size to the C API's 32 bits. A larger side saturates at the
+// maximum, which no grid may have.
 mtl_size size_of(MTLSize size);
 mtl_region region_of(MTLOrigin origin, MTLSize size);
 
@@ -208,15 +209,15 @@ extern id const MTLLibraryErrorDomain;
 extern id const MTLCommandBufferErrorDomain;
 extern id const MTLDeviceError;
 
-// Finds what an MTLDataType of a scalar or vector is; false for others.
+// Converts an MTLDataType of a scalar or vector; false for others.
 bool element_type_of(NSUInteger type, mtl_data_type *out_type,
                   uint32_t *out_components);
 
-// An object's label: "" gives nil.
+// Makes an object's label; "" gives nil.
 id label_make(const char *label);
 
-// Tells of a mistake of the client's that Metal's validation aborts on: one
-// line, then abort, or an exception with METTLE_OBJC_EXCEPTIONS=1.
+// Reports a client's error on which Metal's validation aborts: prints one line
+// and aborts, or raises an exception with METTLE_OBJC_EXCEPTIONS=1.
 __attribute__((noreturn, format(printf, 1, 2))) void metal_assert(
     const char *format, ...);
 
@@ -225,14 +226,14 @@ __attribute__((noreturn, format(printf, 1, 2))) void metal_assert(
 size_t array_of_buffers(const id *objects, NSUInteger count,
                         mtl_buffer **out_buffers);
 
-// The library in data, which begins with MTLB; see codegen_service.c.
+// Loads a library from data that begins with MTLB; see codegen_service.c.
 mtl_status library_from_data(mtl_device *device, const void *bytes,
                              size_t length, mtl_library **out_library);
 // True if a file is a library that Apple's compiler made, which
 // mtl_library_create_from_file reads piece by piece.
 bool library_is_of_apple(const char *path);
 
-// Creates by the options of an MTLCompileOptions, or nil.
+// Creates a library by the options of an MTLCompileOptions, or nil.
 mtl_status library_from_source(mtl_device *device, const char *source,
                                id options, mtl_library **out_library);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// property.c: copies and ends objects whose fields are values and references.
+// property.c: copies and deallocates objects whose fields are values and
+// references.
 #include "objc/metal/property.h"
 
 #include <string.h>

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// property.h: accessors of descriptors' properties. The field of the C struct
-// is called as the property.
-//
-//   VALUE_PROPERTY(pipeline_descriptor, NSUInteger, maxThreads)
-//   METHODS(list, VALUE_METHODS(pipeline_descriptor, maxThreads,
-//                               "setMaxThreads:", "Q"), ...);
+// property.h: defines accessors of descriptors' properties. The C struct's
+// field has the property's name.
 #ifndef METTLE_OBJC_PROPERTY_H
 #define METTLE_OBJC_PROPERTY_H
 
@@ -49,7 +45,7 @@
     ((owner *)self)->name = keep;                               \
     objc_release(old);                                          \
   }
-// Keeps a reference, or a copy.
+// Defines a property that retains, or copies, its object.
 #define OBJECT_PROPERTY(owner, name) \
   OBJECT_PROPERTY_BY(owner, name, objc_retain(value))
 #define COPY_PROPERTY(owner, name) \
@@ -62,13 +58,13 @@
 #define OBJECT_METHODS(owner, name, setter) \
   VALUE_METHODS(owner, name, setter, "@")
 
-// Copies an object of size_bytes, whose references are the fields [count] from
-// first_offset on; and gives those of one back.
+// Copies an object of size_bytes, and releases one. Its references are the
+// fields [count] from first_offset on.
 id fields_copy(id from, size_t size_bytes, size_t first_offset, size_t count);
 void fields_release(id object, size_t first_offset, size_t count);
 
-// What copyWithZone: and dealloc are of an object whose fields are values, and
-// references from first to last, which lie together.
+// Defines copyWithZone: and dealloc of an object whose references are adjacent,
+// from first to last; all other fields are values.
 //
 //   REFERENCES(linked_functions, functions, privateFunctions)
 //   METHODS(list, REFERENCES_METHODS(linked_functions), ...);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// protocols.c: which of Metal's protocols our classes adopt. Conformance goes
-// by names: a client's compiler has the protocols' methods.
+// protocols.c: declares which of Metal's protocols our classes adopt, by name.
+// The protocols' methods are in the client's compiled code.
 #include "objc/metal/metal.h"
 
 typedef struct adopted {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// shared.c: what the files of Metal's objects have in common: errors, labels,
-// sizes, handlers.
+// shared.c: errors, labels, sizes and handlers, which the files of Metal's
+// objects share.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// abi.h: what compilers for Apple's modern Objective-C runtime put into an
-// object file, as clang 14 to 19 emit it with -fobjc-runtime=macosx.
+// abi.h: the data that compilers for Apple's modern Objective-C runtime emit,
+// as clang 14 to 19 do with -fobjc-runtime=macosx.
 //
 // Compiled classes, categories and protocols are used in place. Every list
-// starts with the size of one entry, so that longer entries of newer compilers
-// still work.
+// starts with the size of its entries, so that longer entries of newer
+// compilers work.
 #ifndef METTLE_OBJC_ABI_H
 #define METTLE_OBJC_ABI_H
 
@@ -86,7 +86,7 @@ enum {
   CLASS_REALIZED = 1u << 31,  // never in a file: see class_data
 };
 
-// What the compiler knows of a class.
+// A class's constant data, as the compiler emits it.
 typedef struct class_constants {
   uint32_t flags;
   uint32_t instance_start;  // bytes: where its own ivars begin

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// class.c: realizes classes, keeps them by name, and finds methods in them.
+// class.c: realizes classes, registers them by name, and looks up their
+// methods.
 #include "objc/runtime/class.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// class.h: classes as the runtime has them once they are realized, and the
-// lock over them all.
+// class.h: realized classes, and the lock that guards them all.
 #ifndef METTLE_OBJC_CLASS_H
 #define METTLE_OBJC_CLASS_H
 
@@ -34,8 +33,8 @@ typedef struct list_of_lists {
   size_t count;
 } list_of_lists;
 
-// What a class knows of itself. Guarded by the runtime's lock, but for flags
-// and instance_bytes, which no longer change when others see the class.
+// A class's run-time data. The runtime's lock guards it, except flags and
+// instance_bytes, which no longer change once others see the class.
 typedef struct class_data {
   uint32_t flags;
   uint32_t instance_bytes;
@@ -50,11 +49,11 @@ typedef struct class_data {
   pthread_t initializer;        // the thread that runs +initialize
 } class_data;
 
-// The runtime's lock: classes, caches, protocols, images. Recursive, as +load
-// and +resolveInstanceMethod: run inside it or call back.
+// Takes the runtime's lock, over classes, caches, protocols and images. It is
+// recursive, as +load and +resolveInstanceMethod: run inside it or call back.
 void runtime_lock(void);
 void runtime_unlock(void);
-// Waits, without the lock, for a change of some class' initialize state.
+// Releases the lock and waits until some class's initialize state changes.
 void runtime_wait(void);
 void runtime_wake(void);
 
@@ -64,21 +63,21 @@ static inline bool class_is_realized(Class class) {
 static inline bool class_is_meta(Class class) {
   return *class->flags & CLASS_META;
 }
-// The class' flags from both words alike.
+// Returns the class's flags, of both words together.
 static inline uint32_t class_flags(Class class) {
   return *class->flags;
 }
 
 const char *class_name(Class class);
 
-// Makes class and those above it ready for messages: their data, the place of
-// their ivars behind their superclass' own. The lock is held.
+// Realizes class and its superclasses: creates their data, and places their
+// ivars after their superclass's. The lock is held.
 void class_realize(Class class);
 
-// Puts class under its name, so that objc_getClass finds it. The lock is held.
+// Registers class by its name for objc_getClass. The lock is held.
 void class_publish(Class class);
 
-// Adds what a category brings. The lock is held.
+// Adds a category's methods, protocols and properties. The lock is held.
 void class_attach(Class class, method_list *methods, protocol_list *protocols,
                   property_list *properties);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// define.h: classes written in C, laid out as a compiler lays out those of an
-// Objective-C source, and registered with them.
+// define.h: defines classes in C. They have the layout that a compiler emits
+// for an Objective-C source, and are registered with such classes.
 //
 //   static id lock_init(id self, SEL _cmd) { ... }
 //   METHODS(lock_methods, METHOD("init", "@16@0:8", lock_init), ...);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // exception.c: throws and catches objects. A thrown object is a C++ exception
-// whose type is one of ours, so that C++ frames between unwind as they should,
-// catch (...) catches it, and @catch catches by class.
+// with a type_info of ours: C++ frames unwind as they should, catch (...)
+// catches it, and @catch catches by class.
 //
 // Source  Itanium C++ ABI: Exception Handling; type_info's virtual functions
 //         are libstdc++'s (cxxabi.h)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// failure.c: messages to stderr, and the words of METTLE_OBJC_DEBUG.
+// failure.c: prints messages to stderr and reads METTLE_OBJC_DEBUG.
 #include "objc/runtime/failure.h"
 
 #include <execinfo.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// failure.h: how the runtime ends a program that it cannot go on with.
+// failure.h: ends a program after an error from which the runtime cannot go on.
 #ifndef METTLE_OBJC_FAILURE_H
 #define METTLE_OBJC_FAILURE_H
 
 // Prints "mettle objc: TEXT", with METTLE_OBJC_DEBUG=1 also the stack, and
-// aborts. For errors that Objective-C has no answer to: memory for a class, a
+// aborts. For errors that Objective-C cannot report: no memory for a class, a
 // class registered twice, an object released too often.
 __attribute__((noreturn, format(printf, 1, 2))) void runtime_fail(
     const char *format, ...);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// image.h: what an executable or library with Objective-C in it hands over at
-// its start. The file crt.c, linked into each, fills this in.
+// image.h: the Objective-C sections that an executable or library registers at
+// its start. crt.c, linked into each, fills this in.
 #ifndef METTLE_OBJC_IMAGE_H
 #define METTLE_OBJC_IMAGE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// introspection.c: Apple's functions of objc/runtime.h that ask for classes,
+// introspection.c: the functions of objc/runtime.h that look up classes,
 // methods and ivars, and that build classes at run time.
 #include <stdbool.h>
 #include <stddef.h>

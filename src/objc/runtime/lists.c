@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// lists.c: what a class has, as lists: instance variables, properties,
-// protocols.
+// lists.c: lists a class's instance variables, properties and protocols.
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +13,7 @@ OBJC_EXPORT const char *property_getAttributes(const property *any) {
   return any ? any->attributes : NULL;
 }
 
-// The lists of one kind that a class has, behind its instances.
+// Returns the total count of a class's lists of one kind.
 static size_t count_all(const list_of_lists *lists, bool are_counted_first) {
   size_t count = 0;
   for (size_t i = 0; i < lists->count; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// name_table.c: open addressing, half full at the most.
+// name_table.c: open addressing, at most half full.
 #include "objc/runtime/name_table.h"
 
 #include <stdlib.h>

@@ -27,7 +27,7 @@ void *name_table_find(const name_table *table, const char *name);
 // Puts value under name, in place of an earlier one.
 void name_table_add(name_table *table, const char *name, void *value);
 
-// Writes up to capacity values in no order, and returns how many there are.
+// Writes up to capacity values in no order, and returns the total count.
 size_t name_table_list(const name_table *table, void **values, size_t capacity);
 
 #endif

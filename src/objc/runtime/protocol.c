@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// protocol.c: registers protocols and tells who adopts them.
+// protocol.c: registers protocols and tests for conformance.
 #include "objc/runtime/protocol.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // protocol.h: protocols by name. Each file that uses one has a copy; the first
-// that is registered stands for all.
+// copy registered stands for all.
 #ifndef METTLE_OBJC_PROTOCOL_H
 #define METTLE_OBJC_PROTOCOL_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// selectors.c: a set of strings in an arena. Gives each selector its address.
+// selectors.c: interns selectors' names in an arena.
 #include "objc/runtime/selectors.h"
 
 #include <pthread.h>

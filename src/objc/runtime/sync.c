@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// sync.c: @synchronized: a recursive lock for each object that is in use.
+// sync.c: @synchronized: a recursive lock for each object in use.
 #include <pthread.h>
 #include <stdlib.h>
 

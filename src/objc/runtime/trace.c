@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// trace.c: a table of classes and selectors with counts.
+// trace.c: counts messages in a table by class and selector.
 #include "objc/runtime/trace.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trace.h: METTLE_OBJC_DEBUG=messages, which counts messages by class and
-// selector and tells the counts at exit.
+// selector and prints the counts at exit.
 #ifndef METTLE_OBJC_TRACE_H
 #define METTLE_OBJC_TRACE_H
 

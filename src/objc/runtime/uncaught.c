@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// uncaught.c: what an exception that nobody catches prints before it ends the
-// process.
-//
-// Source  std::set_terminate, Itanium C++ ABI: Exception Handling
+// uncaught.c: prints an uncaught exception before it ends the process.
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

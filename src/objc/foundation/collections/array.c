@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// array.c: NSArray and NSMutableArray. One concrete class stands behind both;
-// classes of a client's own need count and objectAtIndex:.
+// array.c: NSArray and NSMutableArray, with one concrete class behind both. A
+// client's subclass needs only count and objectAtIndex:.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// array_order.c: the methods of NSArray and NSMutableArray that sort, filter,
-// search and exchange, in terms of the others.
+// array_order.c: sorts, filters, searches and exchanges elements of NSArray and
+// NSMutableArray by their primitive methods.
 #include <stdlib.h>
 
 #include "objc/foundation/collections/index_set.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // collections.c: NSNull, NSCache, and the methods of NSDictionary and NSSet
-// that are made of others.
+// that are built on others.
 #include <pthread.h>
 
 #include "objc/foundation/foundation.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// dictionary.c: NSDictionary and NSMutableDictionary, a hash table that keeps
-// its keys in the order in which they came.
+// dictionary.c: NSDictionary and NSMutableDictionary: a hash table that keeps
+// the order of insertion.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// enumerator.c: NSEnumerator, and the methods of collections that give one.
+// enumerator.c: NSEnumerator, and the methods of collections that return one.
 #include "objc/foundation/foundation.h"
 
 extern struct objc_class OBJC_CLASS_$_NSArray;

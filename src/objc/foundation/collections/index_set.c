@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// index_set.c: NSIndexSet and NSMutableIndexSet: ranges in order, apart from
-// each other.
+// index_set.c: NSIndexSet and NSMutableIndexSet: sorted disjoint ranges.
 #include "objc/foundation/collections/index_set.h"
 
 #include <stdlib.h>

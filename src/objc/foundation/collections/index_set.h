@@ -5,11 +5,11 @@
 
 #include "objc/foundation/foundation.h"
 
-// A mutable one without indexes, autoreleased.
+// Makes an empty NSMutableIndexSet, autoreleased.
 id index_set_make(void);
 void index_set_add(id set, NSUInteger first, NSUInteger count);
 bool index_set_has(id set, NSUInteger index);
-// The first index that is not below another, or NSNotFound.
+// Returns the set's first index that is at least index, or NSNotFound.
 NSUInteger index_set_from(id set, NSUInteger index);
 
 #endif

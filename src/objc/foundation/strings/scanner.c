@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// scanner.c: NSScanner: reads words and numbers from a string, one after the
-// other.
+// scanner.c: NSScanner: parses words and numbers of a string in sequence.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

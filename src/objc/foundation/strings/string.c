@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// string.c: NSString's own kinds: those on the heap, kept as UTF-8, mutable or
-// not, and those that compilers lay out. Everything else that strings can do
-// is in string_methods.c.
+// string.c: NSString's concrete classes: UTF-8 on the heap, mutable or not, and
+// constants that compilers emit. string_methods.c has all other methods.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// string_format.c: printf's formats, and %@ for an object's description.
+// string_format.c: formats strings as printf does, with %@ for an object's
+// description.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// string_init.c: NSString's alloc, and the stand-in that init replaces; strings
-// of bytes in any encoding.
+// string_init.c: NSString's alloc, which returns a placeholder that init
+// replaces; and strings from bytes in any encoding.
 #include "objc/foundation/strings/string_init.h"
 
 #include <stdlib.h>

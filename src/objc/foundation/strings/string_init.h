@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// string_init.h: strings that are made of bytes.
+// string_init.h: makes strings from encoded bytes.
 #ifndef METTLE_OBJC_STRING_INIT_H
 #define METTLE_OBJC_STRING_INIT_H
 
@@ -8,8 +8,8 @@
 // +[NSString alloc].
 id string_alloc(Class self, SEL _cmd);
 
-// The caller's reference; nil for bytes that are not of the encoding, or of one
-// that is not known.
+// Makes a string from encoded bytes, the caller's reference; nil if the bytes
+// are invalid or the encoding is unknown.
 id string_create_encoded(const void *bytes, size_t length, NSUInteger encoding);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// string_methods.c: NSString and NSMutableString, in terms of UTF8String. A
-// class of a client's own need only have length and characterAtIndex:.
+// string_methods.c: NSString's and NSMutableString's methods by UTF8String. A
+// client's subclass needs only length and characterAtIndex:.
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// string_search.c: the methods of NSString and NSMutableString that search,
-// compare and replace by options, and what is made of them. Letters of ASCII
-// alone have cases.
+// string_search.c: searches, compares and replaces in NSString and
+// NSMutableString by options. Case folding covers ASCII alone.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

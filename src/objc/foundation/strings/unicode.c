@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// unicode.c: UTF-8 and UTF-16, one into the other. Bytes that are no UTF-8
-// count as one unit each.
+// unicode.c: converts between UTF-8 and UTF-16. Each byte that is not UTF-8
+// counts as one unit.
 #include "objc/foundation/foundation.h"
 
 // Returns the bytes of the character at utf8, 1 to 4.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // counters.c: MTLCounterSet, MTLCounterSampleBuffer and the device's clock. The
-// one set of counters is "timestamp".
+// only counter set is "timestamp".
 #include <stdlib.h>
 
 #include "objc/metal/commands/passes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// encoder.c: MTLCommandEncoder, the class above compute and blit encoders.
+// encoder.c: MTLCommandEncoder, the superclass of compute and blit encoders.
 #include "objc/metal/metal.h"
 #include "objc/metal/property.h"
 

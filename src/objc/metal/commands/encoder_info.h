@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// encoder_info.h: what the error of a command buffer tells of its encoders.
+// encoder_info.h: adds the state of encoders to a command buffer's error.
 #ifndef METTLE_OBJC_ENCODER_INFO_H
 #define METTLE_OBJC_ENCODER_INFO_H
 
 #include "objc/metal/metal.h"
 
-// Notes an encoder of a command buffer, which asked for it by its errorOptions.
+// Records an encoder of a command buffer whose errorOptions ask for it.
 void encoder_infos_note(id commands, id encoder);
 
 // Returns error with MTLCommandBufferEncoderInfoErrorKey in its userInfo,

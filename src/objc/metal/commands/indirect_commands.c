@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// indirect_commands.c: MTLIndirectCommandBuffer for compute: dispatches that
-// are recorded once and executed again and again; mtl_indirect_command_buffer
-// has them.
+// indirect_commands.c: MTLIndirectCommandBuffer for compute, over
+// mtl_indirect_command_buffer: dispatches that are recorded once and executed
+// many times.
 #include "objc/metal/commands/indirect_commands.h"
 
 #include "objc/metal/property.h"

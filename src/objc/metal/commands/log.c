@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// log.c: MTLLogState: what os_log in kernels says, told to handlers.
+// log.c: MTLLogState: passes messages of os_log in kernels to handlers.
 #include <stdlib.h>
 
 #include "objc/metal/metal.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mps_command_buffer.c: MPSCommandBuffer: a command buffer that goes on as
-// another one. Of Metal Performance Shaders there is nothing else.
+// mps_command_buffer.c: MPSCommandBuffer, which can commit its command buffer
+// and continue in a new one. Nothing else of Metal Performance Shaders exists.
 #include "objc/metal/metal.h"
 #include "objc/metal/property.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// passes.c: MTLComputePassDescriptor and MTLBlitPassDescriptor, and the samples
-// that their encoders take when they begin and end.
+// passes.c: MTLComputePassDescriptor and MTLBlitPassDescriptor, with the
+// samples that encoders take at their start and end.
 #include "objc/metal/commands/passes.h"
 
 #include "objc/metal/property.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// passes.h: what encoders take from pass descriptors.
+// passes.h: reads pass descriptors for encoders.
 #ifndef METTLE_OBJC_PASSES_H
 #define METTLE_OBJC_PASSES_H
 
@@ -9,7 +9,7 @@
 // defaults.
 mtl_encoder_desc encoder_desc_of(id descriptor);
 
-// The C API's object of an MTLCounterSampleBuffer; NULL for nil.
+// Returns the C API's object in an MTLCounterSampleBuffer; NULL for nil.
 mtl_counter_sample_buffer *samples_of(id samples);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// codegen_service.c: MTLCodeGenService, the private interface by which
-// tinygrad has Metal source compiled to bytes, and those bytes.
+// codegen_service.c: MTLCodeGenService, the private interface by which tinygrad
+// compiles Metal source to bytes, and the format of those bytes.
 //
 // A library is "MTLB", a head, the source, a code container of Mettle's, and
-// "ENDT". The source rides along because clients cache the bytes by the text
-// of the source alone: a container that another Mettle wrote is compiled anew.
+// "ENDT". It carries the source because clients cache the bytes by the source's
+// text alone: a container of another version of Mettle is compiled again.
 //
 // Source  tinygrad's ops_metal.py, for the layout of request and reply
 #include <stdio.h>

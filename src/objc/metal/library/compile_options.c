@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// compile_options.c: MTLCompileOptions, and source compiled by them.
+// compile_options.c: MTLCompileOptions, and compiles source by them.
 #include "objc/metal/library/compile_options.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// compile_options.h: what a library's making asks of its options.
+// compile_options.h: reads an MTLCompileOptions for library.c.
 #ifndef METTLE_OBJC_COMPILE_OPTIONS_H
 #define METTLE_OBJC_COMPILE_OPTIONS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// dynamic_library.c: MTLDynamicLibrary: there are none, which calls say by
-// their errors. supportsDynamicLibraries is NO.
+// dynamic_library.c: MTLDynamicLibrary, which is unsupported: calls return
+// errors, and supportsDynamicLibraries is NO.
 #include "objc/metal/metal.h"
 
 CONSTANT_STRING(MTLDynamicLibraryDomain, "MTLDynamicLibraryDomain");

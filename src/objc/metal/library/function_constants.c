@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// function_constants.c: MTLFunctionConstant: the constants that a function's
-// library has.
+// function_constants.c: MTLFunctionConstant: describes the function constants
+// of a library.
 #include "objc/metal/library/reflection.h"
 #include "objc/metal/metal.h"
 #include "objc/metal/property.h"

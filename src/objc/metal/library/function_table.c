@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// function_table.c: the functions that a pipeline calls through tables: handles
-// of them, and MTLVisibleFunctionTable.
+// function_table.c: MTLVisibleFunctionTable, and handles of the functions that
+// a pipeline calls through tables.
 #include "objc/metal/library/pipeline.h"
 #include "objc/metal/metal.h"
 #include "objc/metal/metal4/mtl4.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// joined_library.c: reads what xcrun's metallib makes of several libraries:
-//
-//   MTLBMTLJ COUNT\n    and the bytes of each, a line each; then each library,
-//   one after the other, and "ENDT"
+// joined_library.c: reads the file into which xcrun's metallib joins several
+// libraries:
 #include "objc/metal/library/joined_library.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pipeline.c: MTLComputePipelineState: what a compute pipeline tells of itself.
+// pipeline.c: MTLComputePipelineState and its properties.
 #include "objc/metal/library/pipeline.h"
 #include "objc/metal/library/reflection.h"
 #include "objc/metal/metal.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pipeline.h: what the files about compute pipelines have in common.
+// pipeline.h: what the files about compute pipelines share.
 #ifndef METTLE_OBJC_PIPELINE_H
 #define METTLE_OBJC_PIPELINE_H
 
@@ -7,7 +7,8 @@
 
 enum { FAIL_ON_ARCHIVE_MISS = 1 << 2 };  // MTLPipelineOption
 
-// What the C API is asked for: by a descriptor, or by a function alone.
+// A request to the C API for a pipeline, by a descriptor or by a function
+// alone.
 typedef struct pipeline_request {
   mtl_pipeline_desc desc;
   mtl_function *function;  // NULL if there is none

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pipeline_descriptor.c: MTLComputePipelineDescriptor, what it leads to, and
-// what the C API is asked for by one.
+// pipeline_descriptor.c: MTLComputePipelineDescriptor and the objects in it,
+// and the C API's request made from one.
 #include <stdlib.h>
 
 #include "objc/metal/library/pipeline.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pipeline_making.c: compute pipelines are made, at once or in the background.
+// pipeline_making.c: creates compute pipelines, synchronously or in the
+// background.
 #include <stdlib.h>
 
 #include "objc/dispatch/dispatch.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// reflection.h: what a pipeline's arguments are, as Metal tells it.
+// reflection.h: describes a pipeline's arguments in Metal's terms.
 #ifndef METTLE_OBJC_REFLECTION_H
 #define METTLE_OBJC_REFLECTION_H
 
@@ -7,8 +7,8 @@
 
 #include "objc/foundation/foundation.h"
 
-// Makes an autoreleased MTLComputePipelineReflection of a pipeline of function,
-// which may be NULL: then nothing tells of argument buffers.
+// Makes an autoreleased MTLComputePipelineReflection of a pipeline of function.
+// Without a function (NULL) argument buffers are not described.
 id reflection_make(mtl_pipeline *pipeline, mtl_function *function);
 
 // MTLDataType, by Apple's numbers; 0 for MTL_TYPE_NONE.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // struct_type.c: MTLStructType, MTLStructMember, MTLArrayType and
-// MTLPointerType: what is in a buffer's struct. Of an argument buffer the
-// members are told flat, a struct within the struct by the path to each of its
-// members, as argument encoders name them.
+// MTLPointerType: describe the struct in a buffer. An argument buffer's members
+// form a flat list: members of a nested struct have the path as their name, as
+// argument encoders name them.
 #include <string.h>
 
 #include "objc/metal/library/reflection.h"

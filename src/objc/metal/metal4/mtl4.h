@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mtl4.h: Metal 4's command model, over the objects of Metal 3: a command
-// buffer is a list of commands, which a queue encodes when it is committed.
+// mtl4.h: Metal 4's command model over Metal 3's objects: a command buffer is a
+// list of commands, which a queue encodes at its commit.
 #ifndef METTLE_OBJC_MTL4_H
 #define METTLE_OBJC_MTL4_H
 
@@ -13,7 +13,8 @@ typedef struct mtl4_library_descriptor {
   id options;
 } mtl4_library_descriptor;
 
-// MTL4LibraryFunctionDescriptor has the first two, MTL4Specialized... the rest.
+// A function descriptor of either class: MTL4LibraryFunctionDescriptor has the
+// first two fields, MTL4Specialized... the rest.
 typedef struct mtl4_function_descriptor {
   struct objc_object object;
   id library;
@@ -55,8 +56,8 @@ typedef struct mtl4_allocator_descriptor {
 // Metal's limits of an argument table.
 enum { TABLE_BUFFERS = 31, TABLE_TEXTURES = 128, TABLE_SAMPLERS = 16 };
 
-// What an argument table holds, by value: a dispatch has what was in it when it
-// was encoded. 0 where nothing is bound.
+// The contents of an argument table, copied for each dispatch when it is
+// encoded. 0 where nothing is bound.
 typedef struct table_contents {
   uint64_t buffers[TABLE_BUFFERS];    // addresses, or resources
   bool are_resources[TABLE_BUFFERS];  // a tensor, or a table of functions
@@ -84,15 +85,15 @@ typedef struct mtl4_commands {
 id mtl4_encoder_make(id commands);
 // Empties a list.
 void mtl4_commands_clear(mtl4_commands *of);
-// Encodes a list into an MTLCommandBuffer, with the allocations that are
-// resident; the text of what is wrong, or NULL.
+// Encodes a list into an MTLCommandBuffer, with the resident allocations.
+// Returns NULL, or an error's text.
 const char *mtl4_commands_encode(const mtl4_commands *of, id target,
                                  id resident);
 
 // --- Resources by their identifiers (resource_table.c) -----------------------
 
-// Notes a sampler, texture, tensor or function table by its gpuResourceID, as
-// long as it lives.
+// Registers a sampler, texture, tensor or function table under its
+// gpuResourceID, for as long as it lives.
 void resource_add(uint64_t identifier, id object);
 // An autoreleased object, or nil.
 id resource_find(uint64_t identifier);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mtl4_argument_table.c: MTL4ArgumentTable: what the next dispatches are given,
-// by addresses and identifiers.
+// mtl4_argument_table.c: MTL4ArgumentTable: binds arguments of the next
+// dispatches by address and identifier.
 #include "objc/metal/metal4/mtl4.h"
 #include "objc/metal/property.h"
 

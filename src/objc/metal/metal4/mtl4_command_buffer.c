@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mtl4_command_buffer.c: MTL4CommandBuffer, a list of commands that the queue
-// encodes when it is committed, and MTL4CommandAllocator.
+// encodes at its commit, and MTL4CommandAllocator.
 #include "objc/metal/metal4/mtl4.h"
 #include "objc/metal/property.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mtl4_compiler.c: MTL4Compiler: libraries and pipelines by Metal 4's
-// descriptors, which are made as Metal 3's are.
+// mtl4_compiler.c: MTL4Compiler: creates libraries and pipelines by Metal 4's
+// descriptors through Metal 3's functions.
 #include "objc/metal/metal4/mtl4.h"
 #include "objc/metal/property.h"
 

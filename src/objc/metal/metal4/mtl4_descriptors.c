@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mtl4_descriptors.c: what Metal 4's objects are made by.
+// mtl4_descriptors.c: Metal 4's descriptors.
 #include "objc/metal/metal4/mtl4.h"
 
 #include "objc/metal/property.h"

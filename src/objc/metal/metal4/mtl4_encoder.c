@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mtl4_encoder.c: MTL4ComputeCommandEncoder, and how a list of commands is
-// encoded into a command buffer of Metal 3: addresses are looked up among what
-// is resident. Hazards are tracked, so that barriers order nothing that is not
-// ordered.
+// mtl4_encoder.c: MTL4ComputeCommandEncoder, and encodes a list of commands
+// into a Metal 3 command buffer. Addresses are resolved among the resident
+// allocations. Metal 3 tracks hazards, so barriers need not be encoded.
 #include <stdlib.h>
 #include <string.h>
 

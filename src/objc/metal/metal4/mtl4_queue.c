@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mtl4_queue.c: MTL4CommandQueue, which encodes what is committed, and the
+// mtl4_queue.c: MTL4CommandQueue, which encodes lists at their commit, and the
 // feedback of a commit.
 #include <pthread.h>
 #include <stdlib.h>

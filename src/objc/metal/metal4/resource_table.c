@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// resource_table.c: objects by the identifiers that Metal 4 binds them by.
+// resource_table.c: finds objects by the identifiers with which Metal 4 binds
+// them.
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// heap.c: MTLHeap, over mtl_heap. Textures in heaps are texture.c's.
+// heap.c: MTLHeap, over mtl_heap. texture.c makes textures in heaps.
 #include "objc/metal/metal.h"
 #include "objc/metal/property.h"
 

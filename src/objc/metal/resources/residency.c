@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// residency.c: MTLResidencySet, over mtl_residency_set; what it holds is listed
-// here as well, for the objects that a client gets back.
+// residency.c: MTLResidencySet, over mtl_residency_set. It also keeps its own
+// list of allocations, so that a client gets its objects back.
 #include <pthread.h>
 
 #include "objc/metal/metal.h"

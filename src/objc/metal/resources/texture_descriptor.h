@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// texture_descriptor.h: what an MTLTextureDescriptor holds.
+// texture_descriptor.h: the fields of an MTLTextureDescriptor.
 #ifndef METTLE_OBJC_TEXTURE_DESCRIPTOR_H
 #define METTLE_OBJC_TEXTURE_DESCRIPTOR_H
 

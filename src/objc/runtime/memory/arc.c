@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// arc.c: what compilers call for automatic reference counting, beside the
-// calls of instance.c and weak.c.
-//
-// Source  Clang: "Objective-C Automatic Reference Counting", runtime support
+// arc.c: the calls that compilers emit for automatic reference counting,
+// besides those of instance.c and weak.c.
 #include "objc/runtime/class.h"
 #include "objc/runtime/memory/instance.h"
 #include "objc/runtime/memory/pool.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// association.c: values that others attach to an object, by key.
+// association.c: associated objects: values attached to an object by key.
 #include <pthread.h>
 #include <stdlib.h>
 

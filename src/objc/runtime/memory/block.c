@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// block.c: copies and releases blocks and the variables that they share.
+// block.c: copies and releases blocks and their __block variables.
 #include "objc/runtime/memory/block.h"
 
 #include <pthread.h>

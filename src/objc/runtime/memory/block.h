@@ -17,8 +17,7 @@ typedef struct block {
   const struct block_descriptor *descriptor;
 } block;
 
-// Makes a copy on the heap of a block on the stack, or counts one reference
-// more. NULL is allowed.
+// Copies a stack block to the heap, or retains a heap block. NULL is allowed.
 OBJC_EXPORT void *_Block_copy(const void *literal);
 OBJC_EXPORT void _Block_release(const void *literal);
 

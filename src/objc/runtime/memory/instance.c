@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// instance.c: makes, counts and ends objects.
+// instance.c: allocates, retains, releases and destroys objects.
 #include "objc/runtime/memory/instance.h"
 
 #include <pthread.h>

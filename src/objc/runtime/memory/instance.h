@@ -10,7 +10,7 @@
 
 #include "objc/runtime/abi.h"
 
-// Lies right before every object that class_createInstance made.
+// The header before every object that class_createInstance made.
 typedef struct object_header {
   _Atomic uint64_t state;  // references * OBJECT_ONE, and the flags below
   Class ended;             // of a zombie: what it was
@@ -26,30 +26,30 @@ static inline object_header *object_header_of(id object) {
   return (object_header *)object - 1;
 }
 
-// Makes an instance with extra_bytes behind it: zeros, one reference, C++
-// members constructed. NULL if there is no memory.
+// Allocates a zeroed instance with extra_bytes behind it and one reference, and
+// constructs its C++ members. NULL if there is no memory.
 id instance_create(Class class, size_t extra_bytes);
 
 // Destroys the members of an object that has no references, and frees it.
 void instance_dispose(id object);
 
-// Counts one reference more, or less, past any override of the object's class.
+// Retain and release an object directly, without its class's overrides.
 id instance_retain(id object);
 void instance_release(id object);
-// Counts one reference more unless the object is about to end.
+// Retains the object unless it is about to be destroyed.
 bool instance_try_retain(id object);
 uint64_t instance_references(id object);
 
-// These call the class' own retain and release where it has some. NULL is
+// Retain and release by the class's own methods if it overrides them. NULL is
 // allowed.
 OBJC_EXPORT id objc_retain(id object);
 OBJC_EXPORT void objc_release(id object);
 OBJC_EXPORT id objc_autorelease(id object);
 OBJC_EXPORT void objc_storeStrong(id *location, id object);
 
-// Forgets all weak references to object, which ends.
+// Clears all weak references to object, which is being destroyed.
 void weak_clear(id object);
-// Drops what is associated with object, which ends.
+// Releases the values associated with object, which is being destroyed.
 void associations_clear(id object);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// live_counts.c: live objects by their class' name, told at exit.
+// live_counts.c: counts live objects by class, and prints the counts at exit.
 #include "objc/runtime/memory/live_counts.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pool.c: a stack of objects to release for each thread.
+// pool.c: autorelease pools: each thread's stack of objects to release.
 #include "objc/runtime/memory/pool.h"
 
 #include <pthread.h>

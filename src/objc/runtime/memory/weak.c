@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// weak.c: weak references, which become nil when their object ends. One table
-// from objects to the places that refer to them, under one lock.
+// weak.c: weak references, which become nil when their object is destroyed. One
+// table maps objects to the places that refer to them, under one lock.
 #include <pthread.h>
 #include <stdlib.h>
 

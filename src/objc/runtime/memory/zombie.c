@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// zombie.c: a class without methods for objects that have ended.
+// zombie.c: the class without methods that destroyed objects get.
 #include "objc/runtime/memory/zombie.h"
 
 #include <pthread.h>

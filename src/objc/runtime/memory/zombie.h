@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// zombie.h: METTLE_OBJC_DEBUG=zombies, under which ended objects are kept and
-// tell who still sends them messages.
+// zombie.h: METTLE_OBJC_DEBUG=zombies, which keeps destroyed objects and
+// reports messages sent to them.
 #ifndef METTLE_OBJC_ZOMBIE_H
 #define METTLE_OBJC_ZOMBIE_H
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// message.h: how a message finds its method, shared by C and assembly.
+// message.h: looks up the method for a message, for C and assembly.
 //
 // Each class has a cache from selectors to methods, a table that readers probe
-// without a lock. Writers hold the runtime's lock; they store a method before
+// without a lock. Writers hold the runtime's lock: they store a method before
 // its selector, never change an entry, and replace the table when it is full or
-// when a method changes. Replaced tables are kept: a reader may still be in
-// one.
+// a method changes. Replaced tables are never freed, since a reader may still
+// use one.
 #ifndef METTLE_OBJC_MESSAGE_H
 #define METTLE_OBJC_MESSAGE_H
 
@@ -27,8 +27,8 @@ typedef struct cache_entry {
   IMP imp;
 } cache_entry;
 
-// A selector's entry is at 2 * address & mask_bytes, or in one of those behind
-// it; an empty one ends the search, and the last one is always empty.
+// A class's cache. A selector's entry is at 2 * address & mask_bytes, or after
+// it; an empty entry ends the search, and the last one is always empty.
 typedef struct message_cache {
   uint64_t mask_bytes;  // of entries' offsets: 16 * (a power of two - 1)
   uint32_t count;
@@ -43,10 +43,9 @@ typedef struct message_target {
   id receiver;
 } message_target;
 
-// Finds the method for a message that no cache knew, and the object to call it
-// with, which differs from receiver where that names a forwarding target. Runs
-// +initialize first if the class has not had it. Raises an exception if there
-// is no method.
+// Finds the method for a message that no cache has, and the object to call it
+// on, which may be a forwarding target. Runs +initialize first if the class
+// needs it. Raises an exception if there is no method.
 //
 // Threads    Any; takes the runtime's lock.
 message_target message_find(id receiver, SEL selector);
@@ -56,9 +55,9 @@ message_target message_find_super(const struct objc_super *super, SEL selector);
 // is held.
 void message_forget(Class class);
 
-// The message sends of our own C code, by a function type: the selector is
-// interned once for each place. objc_msgSend is declared as data, since
-// compilers do not let a function be called by another type.
+// Sends a message from our own C code by a function type; each call site
+// interns its selector once. objc_msgSend is declared as data, since compilers
+// refuse to call a function by another type.
 extern const char objc_msgSend[];
 #define SELECTOR(name)                                              \
   __extension__({                                                   \
