@@ -49,7 +49,7 @@ typedef struct air_translation {
 // Fails the translation; the first failure stays. printf form.
 void air_fail(air_translation *t, mtl_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// Notes a function that has no definition here.
+// Records a function that has no definition here.
 void air_miss(air_translation *t, const char *name);
 // Returns zeroed memory of the arena; without memory the process ends.
 void *air_allocate(air_translation *t, size_t size_bytes);
@@ -175,8 +175,8 @@ const char *air_layout(air_translation *t, LLVMValueRef node,
 void air_describe_constants(air_translation *t);
 // True if a variable of source is a function constant.
 bool air_is_constant(air_translation *t, LLVMValueRef variable);
-// What switches an argument: predicate is the variable that the node of its
-// air.function_constant names. Sets enabling_constant, or condition.
+// Finds the condition of an argument: predicate is the variable that the node
+// of its air.function_constant names. Sets enabling_constant, or condition.
 void air_describe_condition(air_translation *t, LLVMValueRef predicate,
                             int32_t *out_enabling, const char **out_condition);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// clone.c: builds each body of AIR anew, an instruction after the other.
+// clone.c: translates each body of AIR, one instruction after the other, into a
+// new one.
 //
-// What is not copied is not there, and so nothing needs to be taken away: no
-// flag that makes a result poison, no metadata that says what does not overlap
-// (a buffer may be bound twice), no assumption. Of fast-math flags the licence
-// to contract stays, the one that portable IR has.
+// Only what is copied exists, so nothing has to be removed: poison-generating
+// flags, aliasing metadata (a buffer may be bound twice) and assumptions are
+// left out. Of the fast-math flags only contract is copied, the one that
+// portable IR has.
 #include <stdlib.h>
 #include <string.h>
 

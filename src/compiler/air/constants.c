@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// constants.c: function constants, and which arguments they switch.
+// constants.c: finds function constants, and the arguments that depend on them.
 //
 // A constant is a variable in a section of its own, which air.function_constants
 // describes. A constructor copies it to the variable that the code reads, and

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// entry.c: mettle.kernel.0 of docs/ir.md, which takes a kernel's arguments from
-// the array of their addresses.
+// entry.c: builds mettle.kernel.0 (docs/ir.md), which loads a kernel's
+// arguments from the array of their addresses.
 #include <string.h>
 
 #include "compiler/air/air.h"

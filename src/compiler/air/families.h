@@ -31,7 +31,7 @@ air_family air_call_threadgroup_barrier;
 // false if name is no texture function.
 bool air_texture_library_name(const char *name, char out[64]);
 
-// Notes the callee of a call as one that has no definition; returns NULL.
+// Records the callee of a call as one without a definition; returns NULL.
 LLVMValueRef air_miss_callee(air_translation *t, LLVMValueRef call);
 // Declares a function of docs/ir.md in target, convergent or not.
 LLVMValueRef air_declare_known(air_translation *t, const char *name,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// globals.c: variables and functions of AIR, declared in portable IR.
+// globals.c: declares AIR's variables and functions in portable IR.
 #include <string.h>
 
 #include "compiler/air/air.h"

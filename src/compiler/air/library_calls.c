@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// library_calls.c: calls of the support library (metal/mettle_air_library),
-// which has a function for most of AIR's, named alike with "lib." for "air.".
+// library_calls.c: translates calls to calls of the support library
+// (metal/mettle_air_library), which has a function for most of AIR's, with
+// "lib." in place of "air.".
 //
-// The library's functions take scalars, or a whole vector as its components,
-// and return vectors through a pointer in front: so nothing hangs on how C++
-// passes vectors. Where there is none for vectors, the one for their component
-// is called for each.
+// The library's functions take scalars, a vector as its components, and return
+// vectors through a leading pointer: so nothing depends on how C++ passes
+// vectors. A function without a vector form is called for each component.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

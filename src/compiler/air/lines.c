@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// lines.c: debug information. Every function has a name by which faults and
-// debuggers show it; where the library has lines, instructions have them, too.
-// What Apple's compiler has inlined stands on its own line and file.
+// lines.c: copies debug information. Each function gets a name, which faults
+// and debuggers show; instructions get lines if the library has them. Code that
+// Apple's compiler has inlined keeps its own file and line.
 #include <string.h>
 
 #include "compiler/air/air.h"

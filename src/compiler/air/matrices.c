@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// matrices.c: simdgroup matrices: air.simdgroup_matrix_8x8_* as functions of
-// tiles (docs/ir.md). A thread's two elements are a vector in AIR and the bits
-// of one integer there.
+// matrices.c: translates simdgroup matrices: air.simdgroup_matrix_8x8_* become
+// functions of tiles (docs/ir.md). A thread's two elements are a vector in AIR
+// and the bits of one integer in portable IR.
 #include <string.h>
 
 #include "compiler/air/families.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// members.c: the members of structs, from air.struct_type_info, and the layout
-// of those that are argument buffers.
+// members.c: reads members of structs from air.struct_type_info, and the layout
+// of argument buffers.
 //
 // A node lists for each member: offset, size of an element, elements of an
 // array or 0, the type's name, the member's name; and behind that may come

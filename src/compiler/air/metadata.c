@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// metadata.c: reading LLVM's metadata: nodes, texts, numbers.
+// metadata.c: reads LLVM's metadata: nodes, texts, numbers.
 #include <string.h>
 
 #include "compiler/air/air.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// parameters.c: a kernel's argument table, from the nodes that describe its
-// arguments: facts as the front end has them, for reflect.c to judge.
+// parameters.c: reads a kernel's parameters from the metadata that describes
+// them, as the front end's facts, from which reflect.c builds the argument
+// table.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// samplers.c: samplers that a program declares constexpr. In AIR such a one is
-// a variable of 64 bits, or of 128 with the fields in the first half, that
-// air.sampler_states lists, or an address that is these bits; in portable IR
-// it is the word of bits of code/texture_abi.h.
+// samplers.c: translates constexpr samplers. In AIR one is a variable of 64
+// bits, or of 128 with the fields in the first half, that air.sampler_states
+// lists; or an address that is these bits. In portable IR it is the word of
+// bits of code/texture_abi.h.
 #include <string.h>
 
 #include "code/texture_abi.h"

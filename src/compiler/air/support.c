@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// support.c: the support library, metal/mettle_air_library as bitcode. The
-// build compiles it into a file beside the program: a hash of what it was made
-// from, and its code container.
+// support.c: loads the support library, metal/mettle_air_library as bitcode.
+// The build compiles it into a file beside the program: a hash of its inputs
+// and its code container.
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>

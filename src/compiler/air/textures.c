@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// textures.c: functions of textures: air.OP_texture_SHAPE.TYPE(texture, ...)
-// and air.OP_depth_SHAPE as calls of the support library
+// textures.c: translates texture functions: air.OP_texture_SHAPE.TYPE(texture,
+// ...) and air.OP_depth_SHAPE become calls of the support library
 // (metal/mettle_air_resources), which has one form for all shapes.
 //
 // What stands in an argument list differs between versions of AIR. It is read
@@ -314,8 +314,7 @@ static LLVMValueRef call_for_color(texture_call *c) {
 
 // --- sampling ----------------------------------------------------------------
 
-// What stands behind coordinates, in any order and with zeros for what is not
-// there.
+// The arguments after the coordinates; zeros for what is missing.
 typedef struct sample_options {
   LLVMValueRef offset[4];
   LLVMValueRef gradients[2][4];
@@ -465,8 +464,8 @@ static LLVMValueRef take_first(texture_call *c) {
              : vector;
 }
 
-// On the first component, the only one. Results are (old value, 0, 0, 0) or,
-// of an exchange that compares, a bit.
+// Translates an atomic operation on a texel's only component. Results are (old
+// value, 0, 0, 0) or, of a compare-exchange, a bit.
 static LLVMValueRef atomic(texture_call *c) {
   LLVMTypeRef type = air_type(c->t, LLVMTypeOf(c->call));
   const bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;

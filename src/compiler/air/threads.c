@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// threads.c: barriers, a thread's place in its simdgroup, and questions that
-// have one answer here.
+// threads.c: translates barriers, a thread's position in its simdgroup, and
+// queries with a constant answer.
 #include <string.h>
 
 #include "compiler/air/families.h"

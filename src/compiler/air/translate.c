@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// translate.c: the job of translate.h, from bitcode to a container.
+// translate.c: runs the job of translate.h, from bitcode to a container.
 #include "compiler/air/translate.h"
 
 #include <llvm-c/Analysis.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// translate.h: a function of a compiled Metal library to a code container of
-// this one function, in the compiler's process.
+// translate.h: translates a function of a compiled Metal library to a code
+// container of this one function, in the compiler's process.
 #ifndef MTLC_TRANSLATE_H
 #define MTLC_TRANSLATE_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// types.c: types and constants of AIR as those of portable IR.
+// types.c: translates AIR's types and constants.
 //
-// Address spaces go: one space holds all memory here. Vectors of 64 elements,
-// which only matrices of simdgroups are, keep the two that are a thread's own.
-// The layouts of everything else agree.
+// Address spaces are dropped: one space holds all memory here. A vector of 64
+// elements, which is always a simdgroup matrix, becomes the thread's own two.
+// All other layouts agree.
 #include <stdlib.h>
 
 #include "compiler/air/air.h"

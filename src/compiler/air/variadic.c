@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// variadic.c: functions with "...", as that of Metal's os_log. What a caller
-// passes there it puts into memory of its own, each value at a multiple of its
-// size, and passes the address behind the parameters: va_start gives that.
+// variadic.c: translates variadic functions, such as Metal's os_log. A caller
+// stores the variadic values in memory of its own, each at a multiple of its
+// size, and passes its address after the parameters: va_start returns that.
 #include <string.h>
 
 #include "compiler/air/air.h"

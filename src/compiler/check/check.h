@@ -190,7 +190,7 @@ bool mtlc_extremes(const mtlc_flow *flow, LLVMBuilderRef builder,
 
 // --- screen_intervals.c: accesses between the same barriers ---------------------
 
-// How other threads may access threadgroup memory at the same time as an
+// Says how other threads may access threadgroup memory at the same time as an
 // access.
 typedef struct mtlc_group_use {
   bool is_read;

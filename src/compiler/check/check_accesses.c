@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// check_accesses.c: has each access, wait and use of a value call the run-time
-// part of the checker.
+// check_accesses.c: instruments each access, wait and use of a value with a
+// call to the run-time part of the checker.
 //
 // Requires  simplify_checked
 // Leaves    mettle.thread with calls of the functions of ir/check.ll, inlined,
@@ -121,7 +121,7 @@ static mtli_check_site site_of(checking *c, const mtlc_root *root,
                            .align_bytes = 1};
 }
 
-// Is there nothing to ask about such memory?
+// True if such memory needs no check.
 static bool is_free(checking *c, const mtlc_root *root) {
   switch (root->space) {
     case MTLI_CHECK_DEVICE: return false;
@@ -296,7 +296,7 @@ static void check_store(checking *c, LLVMValueRef store) {
   }
 }
 
-// What an atomic makes of a value that was never set is as little of use.
+// Reports an atomic of a value that was never set: its result is as unset.
 static void check_changed(checking *c, const checked *it,
                           const mtlc_root *root) {
   LLVMContextRef context = c->kernel->context;

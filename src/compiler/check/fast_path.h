@@ -59,10 +59,10 @@ LLVMValueRef mtlc_fast_compare(const mtlc_fast_path_code *e,
 LLVMValueRef mtlc_fast_and(const mtlc_fast_path_code *e, LLVMValueRef a,
                            LLVMValueRef b);
 LLVMBasicBlockRef mtlc_fast_add_block(const mtlc_fast_path_code *e);
-// Goes on in a new block if an i1 holds, else in the other block.
+// Continues in a new block if an i1 holds, else in the other block.
 void mtlc_fast_go_on_if(const mtlc_fast_path_code *e, LLVMValueRef holds,
                         LLVMBasicBlockRef otherwise);
-// Goes on if an i1 holds, else in the slow block.
+// Continues if an i1 holds, else in the slow block.
 void mtlc_fast_must(const mtlc_fast_path_code *e, LLVMValueRef holds);
 
 // --- fast_path_races.c ------------------------------------------------------

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// members.c: what can be told of an address from its subscripts: the member
-// that it is inside of, and whether it is a known place.
+// members.c: analyses an address's subscripts: which member it lies in, and
+// whether the place is known.
 #include <stdlib.h>
 
 #include "compiler/check/check.h"
 
-// Looks at one getelementptr: is the last member that it steps into an array?
+// Finds the member that one getelementptr steps into last, if it is an array.
 static mtlc_member member_in(LLVMBuilderRef builder,
                              LLVMTargetDataRef layout, LLVMValueRef address) {
   LLVMTypeRef type = LLVMGetGEPSourceElementType(address);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// padding.c: the bytes of a structure that no member has. They never have a
-// value, and a copy of the structure takes them along: that is no use of them.
+// padding.c: finds the padding bytes of a structure. They never have a value,
+// and copying the structure does not count as a use of them.
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// roots.c: finds what memory an address in SSA form is of: an argument, a
-// variable, or any of several.
+// roots.c: finds the root of an address in SSA form: an argument, a variable,
+// or one of several.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// screen_intervals.c: which accesses of threadgroup memory may come between the
-// same two barriers. Where an access has no write beside it, no other thread
-// can race with it by reading; where it has no read, none by that.
+// screen_intervals.c: finds which accesses of threadgroup memory may run
+// between the same two barriers. If no write can run beside an access, other
+// threads' accesses cannot race with it by reading; if no read can, none by
+// that.
 //
 // All threads wait at the same barrier, or what screens stops. So two accesses
 // are beside each other if both follow one barrier, or the begin, without

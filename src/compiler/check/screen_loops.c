@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// screen_loops.c: the least and the greatest value of an offset over all turns
-// of the counted loops around it, so that one check in front of them is enough.
+// screen_loops.c: computes the minimum and maximum of an offset over all
+// iterations of the counted loops around it, so that one check before them
+// suffices.
 //
-// A loop is counted if a constant number of turns, one at least, is all that
-// ends it. An offset is a sum of constants, of what does not change in the
-// loops, and of their counters times constants that are not negative, so its
-// extremes are those of the first turns and of the last.
+// A loop is counted if its only exit is a constant trip count of at least one.
+// An offset is a sum of constants, of loop-invariant values, and of loop
+// counters times non-negative constants: so its extremes are at the first and
+// last iterations.
 #include <stdlib.h>
 
 #include "compiler/check/check.h"

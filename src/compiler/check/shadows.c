@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// shadows.c: the table of shadows. A shadow tells which bits of a value were
-// never set, and where the first of its unset values began. Only values that
-// depend on memory, or on a variable without a value, can have one; bits that
-// are masked, shifted out or not selected do not count.
+// shadows.c: the table of shadows. A shadow says which bits of a value were
+// never set, and where the first unset value came from. Only values that depend
+// on memory, or on a variable without a value, can have one; bits that are
+// masked, shifted out or not selected do not count.
 #include "compiler/check/shadows.h"
 
 #include <llvm-c/DebugInfo.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// sites.c: the table of a checked kernel's places in the source.
+// sites.c: builds the table of a checked kernel's source places.
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,8 +13,8 @@ typedef struct mtlc_exchange {
   void *header_context;
 } mtlc_exchange;
 
-// Has the compiler process do a request, within METTLE_COMPILER_SECONDS and
-// METTLE_COMPILER_MEMORY_MB.
+// Sends a request to the compiler process and waits for its reply, within
+// METTLE_COMPILER_SECONDS and METTLE_COMPILER_MEMORY_MB.
 //
 //   out_reply  points into *out_bytes, which is yours
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// emit_cpu.c: the machine that code is made for, and the object file.
+// emit_cpu.c: creates the target machine and emits the object file.
 #include "compiler/emit/emit_cpu.h"
 
 #include <llvm-c/Support.h>

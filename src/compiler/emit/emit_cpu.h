@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// emit_cpu.h: the machine that code is made for, and the object file.
+// emit_cpu.h: emits an object file, and creates the target machine.
 #ifndef MTLC_EMIT_CPU_H
 #define MTLC_EMIT_CPU_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// list_code.c: a kernel's machine code as text to read: labels and
-// instructions, and "; FILE:LINE" in front of what belongs to another line.
+// list_code.c: disassembles a kernel: labels and instructions, with ";
+// FILE:LINE" before the first of each source line.
 #include "compiler/emit/list_code.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// report_code.c: what the finished machine code tells of registers: read back
-// by LLVM's disassembler, so it is of the code that runs, not of an intention.
-// Only for who asks: it takes a fiftieth of a compilation.
+// report_code.c: reports the registers that the finished machine code uses, as
+// LLVM's disassembler reads it back. It takes a fiftieth of a compilation, so
+// it runs on request only.
 //
 // Requires  the object of emit_cpu.c
 // Leaves    a line of the report: vector registers in use, and the

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// source_order.c: whether machine code had better keep the order that a program
-// has, which is that of its formulas.
+// source_order.c: decides whether LLVM's scheduler may reorder a kernel's
+// instructions, or should keep the source order.
 //
-// LLVM orders the instructions of a block anew before it has registers for
-// them, to have several operations under way. Processors that reorder
-// themselves gain little by that, and long formulas lose: more of their values
-// are alive at a time than there are registers. Wide ones gain, which have too
-// many alive in their own order. So blocks are walked as they stand with the
-// processor's registers, and what would have to be loaded again tells which of
-// the two a kernel is.
+// LLVM schedules a block before register allocation, to overlap latencies.
+// Out-of-order processors gain little by it, and long formulas lose: more of
+// their values are live than there are registers. Kernels that already have too
+// many live values in source order gain. So this walks blocks in source order
+// with the processor's registers, and counts reloads to tell the two kinds
+// apart.
 //
 // Requires  a module that is ready for code generation
 // Leaves    it as it is

@@ -545,8 +545,8 @@ METTLE_INLINE sample_detail detail_of(texture_handle t, ulong,
           (square(g.dy[0]) + square(g.dy[1]) + square(g.dy[2])));
 }
 
-// Samples at a level of detail. One place reads all texels, one after the
-// other: what reads a texel is much code.
+// Samples at a level of detail. All texels are read in one loop, since the code
+// that reads a texel is long.
 template <int Sides, bool IsCube, typename C, typename Tap>
 METTLE_INLINE plain<C, 4> sample_texture(texture_handle t, ulong sampler,
                                          sample_point at, float lambda,

@@ -96,7 +96,7 @@ METTLE_INLINE T shuffle(T value, uint source) {
              shuffle(value.z, source), shuffle(value.w, source));
 }
 
-// Whether a thread is there to be read.
+// True if a thread is active, so that its value can be read.
 METTLE_INLINE bool is_active(uint lane) {
   return __mettle_ballot(true) >> lane & 1;
 }

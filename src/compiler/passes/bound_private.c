@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// bound_private.c: a thread that indexes one of its own arrays past its ends
-// touches a spare place behind the array instead, never another thread's
-// memory or the host's. Threads of a GPU have private memory to themselves, and
-// kernels in use write past their arrays there and never notice: the threads of
-// a group that no part of a row is left for, in MLX's layer norm.
+// bound_private.c: bounds a thread's accesses to its private arrays: an index
+// past either end goes to a spare element, never to another thread's memory or
+// the host's. A GPU thread has its own private memory, and existing kernels
+// write past their arrays there unnoticed: for example threads without elements
+// in MLX's layer norm.
 //
 // Requires  any module; behind LLVM's simplifications, which remove most
 //           indices that vary and with them the price of this

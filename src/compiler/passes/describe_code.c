@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// describe_code.c: the table by which the driver finds a kernel's code.
+// describe_code.c: emits the table by which the driver finds a kernel's code.
 //
 // Requires  mettle.group and the sizes that its pass has left in mtlc_kernel
 // Leaves    mettle_code of cpu_abi.h

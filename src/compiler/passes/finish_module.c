@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// finish_module.c: the last touches before code generation.
+// finish_module.c: prepares the module for code generation.
 //
 // Requires  describe_code
 // Leaves    a module that links by itself: the functions that code generation

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// probe_alignment.c: has a misaligned vector fault in tier 0, too, as in code
-// that keeps vectors in registers. There it is copied in parts, which the
-// processor allows wherever they lie.
+// probe_alignment.c: makes misaligned vector accesses fault in tier 0 too, as
+// they do in code that keeps vectors in registers. Tier 0 copies vectors in
+// parts, which the processor allows at any address.
 //
 // Requires  mettle.thread; before threads are looped over
 // Leaves    in front of each access that is aligned to 16 bytes or more a load

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// split_blocks.c: cuts long blocks into pieces, for code generation takes time
-// that grows with the square of a block's length in several places (selection,
-// both schedulers, copy propagation); and blocks of many calls, early, for
-// inlining moves all that is behind a call in its block.
+// split_blocks.c: splits long blocks, since several parts of code generation
+// take quadratic time in a block's length (selection, both schedulers, copy
+// propagation). It also splits blocks of many calls early, since inlining a
+// call moves the rest of its block.
 //
 // Requires  a module that nothing optimises any more
 // Leaves    no block of more than BLOCK_LIMIT instructions

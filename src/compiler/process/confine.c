@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// confine.c: the fences around the compiler process: Landlock for the file
-// system, seccomp for the rest. Either stands without the other. The server is
-// denied what it never does, by a list of that; a worker, which reads what may
-// be an attack, is allowed what it does, by a list of that.
+// confine.c: sandboxes the compiler process: Landlock for the file system,
+// seccomp for system calls. Each works without the other. The server has a deny
+// list; a worker, which reads untrusted input, has an allow list.
 #include "compiler/process/confine.h"
 
 #include <errno.h>

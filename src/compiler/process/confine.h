@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// confine.h: what the compiler process gives up before it reads a source, so
-// that one that takes it over has nothing but the answer to spoil.
+// confine.h: drops the compiler process's privileges before it reads a source,
+// so that an attacker in it can spoil the answer alone.
 #ifndef MTLC_CONFINE_H
 #define MTLC_CONFINE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// protocol.c: messages to bytes and back. No sockets here.
+// protocol.c: encodes and decodes messages. No sockets here.
 #include "compiler/process/protocol.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// survey.c: what a kernel's calls tell before anything is changed.
+// survey.c: collects facts from a kernel's calls before anything is changed.
 #include "compiler/vectorize/survey.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -45,9 +45,9 @@ lanes_survey lanes_survey_of(const lanes_vectorizer *v) {
   return survey;
 }
 
-// Notes instructions that keep threads of different threadgroups from sharing a
-// vector: they depend on the thread's own threadgroup or on what other threads
-// do.
+// Records instructions that keep threads of different threadgroups from sharing
+// a vector: they depend on the thread's own threadgroup or on what other
+// threads do.
 static void survey_groups(LLVMValueRef instruction, void *context) {
   bool *any = context;
   switch (LLVMGetInstructionOpcode(instruction)) {
@@ -100,7 +100,7 @@ void lanes_find_any_groups(lanes_vectorizer *v) {
   }
 }
 
-// Notes operations on the bits of positions, which lane_bits.c follows.
+// Records operations on the bits of positions, which lane_bits.c follows.
 static void survey_bits(LLVMValueRef instruction, void *context) {
   bool *any = context;
   LLVMTypeRef type = LLVMTypeOf(instruction);

@@ -10,8 +10,8 @@
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/vectorize/vectorizer.h"
 
-// What its calls tell: whether it waits at barriers, and how it depends on the
-// threadgroup's shape.
+// Facts from a kernel's calls: whether it waits at barriers, and how it depends
+// on the threadgroup's shape.
 typedef struct lanes_survey {
   bool has_barrier;
   bool asks_x;      // it reads the thread's position along a row

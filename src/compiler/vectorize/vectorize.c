@@ -260,7 +260,7 @@ static mtl_status choose_width(lanes_vectorizer *v) {
   return MTL_OK;
 }
 
-// What holds in any threadgroup.
+// Rewrites strides that are constant in any threadgroup.
 static mtl_status canonical_strides(lanes_vectorizer *v) {
   const mtli_group_class any = {0};
   LLVMValueRef lane = lanes_find_lane(&v->graph);
@@ -412,7 +412,8 @@ static mtl_status version_interior(lanes_vectorizer *v) {
   return MTL_OK;
 }
 
-// On machines where masks cost, versions code for threads that do not diverge.
+// Versions code for threads that do not diverge, on machines where masks are
+// slow.
 static mtl_status version_uniform(lanes_vectorizer *v) {
   for (uint32_t depth = 0;
        v->kernel->group_class.is_whole && depth < MOST_UNMASKED_DEPTH &&
@@ -496,7 +497,7 @@ static mtl_status group_loop(lanes_vectorizer *v) {
 
 // --- All of them, in order ---------------------------------------------------
 
-// How a step relates to the others.
+// The relation of a step to the others.
 typedef enum step_kind {
   NEEDED = 1,   // other steps rely on it; it cannot be left out
   PLAIN = 2,    // left out for a function that build_graph has reduced

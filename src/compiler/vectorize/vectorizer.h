@@ -18,7 +18,7 @@
 
 enum { LANES_MOST_VARIANTS = 4 };
 
-// What is the same for all variants.
+// The state that all variants share.
 typedef struct lanes_vectorizer {
   mtlc_kernel *kernel;
   mtli_arena arena;

@@ -8,7 +8,7 @@
 
 // --- threadgroup variables ---------------------------------------------------
 
-// Is everything between the statement's start and position a qualifier?
+// True if everything between the statement's start and position is a qualifier.
 static bool follows_qualifiers_only(const rewriter *r, size_t position) {
   static const char *const qualifiers[] = {"const", "volatile", "constexpr"};
   enum { MOST_TOKENS = 64 };
@@ -96,7 +96,7 @@ static bool declares_object(const rewriter *r, size_t position) {
            (is_mark(r, i + 1, "*") || is_mark(r, i + 1, "&")));
 }
 
-// Does the declared name that ends at i have an initialiser?
+// True if the declared name that ends at i has an initialiser.
 static bool has_initializer(const rewriter *r, size_t i) {
   while (i != 0 && is_mark(r, i, "[")) {
     i = skip_group(r, i, far_ahead(r, i));
@@ -110,8 +110,8 @@ static void put_words(rewriter *r, const char *const *words, size_t count) {
   }
 }
 
-// What has an initialiser is marked, so that all other memory may stay as it
-// is when a threadgroup starts.
+// Marks variables with an initialiser, so that other memory can stay as it is
+// when a threadgroup starts.
 static void put_threadgroup_storage(rewriter *r, size_t behind_name) {
   static const char *const storage[] = {
       "static", "__attribute__",           "(", "(", "section",
@@ -126,8 +126,8 @@ static void put_threadgroup_storage(rewriter *r, size_t behind_name) {
   put_words(r, close, sizeof close / sizeof *close);
 }
 
-// Does a variable's declaration start here whose address space follows its
-// type, as `S threadgroup s`? Returns where the space is, or 0.
+// Finds the address space of a variable's declaration that starts here and has
+// it after the type, as `S threadgroup s`. Returns its position, or 0.
 static size_t trailing_threadgroup(const rewriter *r) {
   static const char *const statements[] = {"return",  "goto",   "case", "using",
                                            "typedef", "delete", "throw"};
@@ -226,9 +226,9 @@ static bool comes_from_outside(const rewriter *r, size_t begin, size_t end) {
   return false;
 }
 
-// Does the declaration at the current position, in a namespace, carry
+// True if the declaration at the current position, in a namespace, has
 // [[function_constant(n)]] or the attribute of a built-in input on what it
-// declares, not on a parameter?
+// declares, not on a parameter.
 static bool declares_outside_value(const rewriter *r) {
   const size_t limit = far_ahead(r, r->position);
   for (size_t i = r->position; i < limit;) {
@@ -253,7 +253,7 @@ static bool declares_outside_value(const rewriter *r) {
 
 // --- scopes ------------------------------------------------------------------
 
-// What { opens, from the statement in front of it.
+// Classifies what { opens by the statement before it.
 static scope_kind classify_brace(const rewriter *r) {
   static const char *const class_keys[] = {"struct", "class", "union"};
   if (r->kind == SCOPE_OTHER) {
@@ -365,7 +365,7 @@ static bool starts_with_pragma(const rewriter *r) {
   return r->depth == 0 && token_at(r, r->position)->kind == MTLC_TOKEN_OTHER;
 }
 
-// Looks at the statement that starts here. Returns true if it is passed over.
+// Classifies the statement that starts here. Returns true if it is skipped.
 static bool start_statement(rewriter *r) {
   if (starts_with_pragma(r)) {
     put(r, r->position, NULL);

@@ -3,7 +3,7 @@
 // clang accepts wherever Metal allows one and passes on unread.
 #include "compiler/frontend/source/source_scan.h"
 
-// How the arguments of an attribute travel.
+// The form in which an attribute's arguments are passed to clang.
 typedef enum attribute_form {
   FORM_BARE,       // the name alone: what else there is, no kernel needs
   FORM_NOTHING,    // dropped: names for the stages of a graphics pipeline

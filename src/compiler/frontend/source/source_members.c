@@ -11,7 +11,7 @@ typedef struct member {
   bool has_space;
 } member;
 
-// Looks back no further than this for a repeated member.
+// The limit of the search for a repeated member.
 enum { MOST_MEMBERS = 1024 };
 
 // Skips what may follow a function's parameters. Returns where its body,
@@ -142,7 +142,7 @@ static size_t skip_function_specifiers(const rewriter *r, size_t end) {
   return end;
 }
 
-// Is what is declared here a constructor, as `name(` or `scope::name(`?
+// True if the declaration here is a constructor, as `name(` or `scope::name(`.
 static bool declares_constructor(const rewriter *r, size_t parameters) {
   size_t i = skip_function_specifiers(r, parameters);
   while (i < parameters && token_at(r, i)->kind == MTLC_TOKEN_WORD &&

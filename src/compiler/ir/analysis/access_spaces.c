@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// access_spaces.c: looks for the origin of every address in a copy of the
-// module in which everything is inlined and variables are values. In front of
-// each access of the copy stands an assumption that names the address and the
-// access's number; LLVM drops it with the variable that becomes a value.
+// access_spaces.c: finds the origin of every address in a copy of the module in
+// which everything is inlined and variables are SSA values. An assumption
+// before each access of the copy names its address and its number; LLVM drops
+// it with a variable that becomes a value.
 #include "compiler/ir/analysis/access_spaces.h"
 
 #include <llvm-c/DebugInfo.h>

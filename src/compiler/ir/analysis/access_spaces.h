@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// access_spaces.h: which memory the loads, stores and atomics of an
-// unoptimised module may touch, where addresses lie in variables and structures
-// and go through calls.
+// access_spaces.h: finds which memory the loads, stores and atomics of an
+// unoptimised module may access, where addresses pass through variables,
+// structures and calls.
 #ifndef MTLC_ACCESS_SPACES_H
 #define MTLC_ACCESS_SPACES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// forward.h: sees through the private memory of unoptimised code.
+// forward.h: forwards stored values to loads in unoptimised code.
 #ifndef MTLC_FORWARD_H
 #define MTLC_FORWARD_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// inlined_size.c: how long a thread is going to be.
+// inlined_size.c: estimates the size of a thread after inlining.
 #include "compiler/ir/analysis/inlined_size.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// loops.c: which of LLVM's passes over loops are worth their time.
+// loops.c: decides which of LLVM's loop passes are worth their time.
 #include "compiler/ir/analysis/loops.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// variable_use.c: what a function does with the variables that it gets the
-// addresses of, and whether it does anything but compute.
+// variable_use.c: finds how a function uses variables whose addresses it gets,
+// and whether it has other effects.
 #include "compiler/ir/analysis/variable_use.h"
 
 #include <llvm-c/Target.h>
@@ -215,7 +215,7 @@ static bool is_number(LLVMTypeRef type) {
   }
 }
 
-// A number, or a structure of numbers.
+// True for a number or a structure of numbers.
 bool mtlc_is_value(LLVMTypeRef type) {
   if (LLVMGetTypeKind(type) == LLVMArrayTypeKind) {
     return mtlc_is_value(LLVMGetElementType(type));

@@ -26,7 +26,7 @@ void mtlc_survey_parameter(LLVMValueRef function, unsigned parameter,
 LLVMAttributeRef mtlc_parameter_attribute(LLVMValueRef function,
                                           unsigned parameter, const char *name);
 
-// Whether a type is a number or a structure of numbers.
+// True if a type is a number or a structure of numbers.
 bool mtlc_is_value(LLVMTypeRef type);
 
 // True if a function only computes: on values, its own variables, variables

@@ -15,9 +15,9 @@ void mtlc_set_target_attributes(mtlc_kernel *kernel);
 // True if the target has an x86 feature. AArch64 and PTX have equivalents of
 // all that are tested.
 bool mtlc_target_has(LLVMTargetMachineRef target, const char *feature);
-// Whether a target's triple starts with an architecture.
+// True if a target's triple starts with an architecture.
 bool mtlc_target_is(LLVMTargetMachineRef target, const char *architecture);
-// Whether the name of a target's CPU starts with that of a family.
+// True if the name of a target's CPU starts with that of a family.
 bool mtlc_target_is_cpu(LLVMTargetMachineRef target, const char *family);
 
 #endif

@@ -27,7 +27,7 @@ LLVMValueRef mtlc_call_alike(LLVMBuilderRef builder, LLVMValueRef call,
 // Calls a function of the module.
 LLVMValueRef mtlc_call(LLVMBuilderRef builder, LLVMValueRef function,
                        LLVMValueRef *arguments, size_t count);
-// Whether the module calls barriers or simdgroup functions.
+// True if the module calls barriers or simdgroup functions.
 bool mtlc_is_convergent(LLVMModuleRef module);
 
 #endif

@@ -31,7 +31,7 @@ void mtlc_position_behind_phis(LLVMBuilderRef builder,
 // block, which has no terminator yet.
 LLVMBasicBlockRef mtlc_split_above(LLVMBuilderRef builder,
                                    LLVMValueRef branch);
-// Whether a value is an instruction of that kind.
+// True if a value is an instruction of that kind.
 bool mtlc_is_opcode(LLVMValueRef value, LLVMOpcode opcode);
 // True if an operation of two integers is defined for all operands: no
 // division.

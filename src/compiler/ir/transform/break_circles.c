@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// break_circles.c: takes functions apart that call each other in a circle,
-// where it closes for no value that occurs. A logarithm of the gamma function
-// asks the gamma function below 12, and that the logarithm from 12 on: one in
-// the other, the second question has its answer, and nothing calls itself.
+// break_circles.c: breaks call cycles that no actual value closes. The
+// logarithm of the gamma function calls the gamma function below 12, and that
+// calls the logarithm from 12 on: with one inlined into the other, nothing is
+// recursive.
 //
 // Requires  no function calls itself last of all: those are loops already
 // Leaves    functions with the same results; circles that do close stay

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// own_counters.c: LLVM counts in 64 bits where a counter leads to an address.
-// For one thread that saves an extension, and a counter that is the same for
-// all threads, or as far from the next thread's in all turns, is one number
-// then. But where each thread counts from a place of its own, from a bound that
-// it found or from a row's beginning in memory, counters are vectors: of 64
-// bits twice as many, to count and to compare. A freeze in front of an
-// extension hides it from LLVM's induction variables.
+// own_counters.c: keeps loop counters that differ between threads at 32 bits.
+// LLVM widens a counter of an address to 64 bits. That helps uniform and
+// strided counters, which stay scalars. But a counter that starts elsewhere in
+// each thread is a vector: with 64 bits it takes twice the registers. A freeze
+// before the extension hides it from LLVM's induction variables.
 #include "compiler/ir/transform/own_counters.h"
 
 #include <stddef.h>

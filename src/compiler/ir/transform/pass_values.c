@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pass_values.c: functions that get values and return values in the place of
-// functions that get addresses of variables. `multiply(result, a, b)` of
-// numbers of eight words becomes { i32 x 8 } multiply(i32 x 16), around the
-// body as it was: variables of its own, filled from the parameters, that LLVM
-// makes values of.
+// pass_values.c: replaces functions that take addresses of variables by
+// functions that take and return values. `multiply(result, a, b)` of numbers of
+// eight words becomes { i32 x 8 } multiply(i32 x 16): a wrapper around the old
+// body, with local variables for the parameters that LLVM promotes to
+// registers.
 //
-// Copies are as good as the variables themselves where none that is written is
-// known by two addresses. Two parameters that are the same variable in a call
-// are one in the function made for such calls.
+// Copies are equivalent unless a variable that is written is known by two
+// addresses. If a call passes one variable for two parameters, it gets a
+// version of the function in which both are one.
 #include "compiler/ir/transform/pass_values.h"
 
 #include <llvm-c/DebugInfo.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// same_arguments.c: makes versions of functions for calls that pass the same
-// value twice. A square is a product with half the work, which inlining would
-// have found. A product with constants, many of them 0, is inlined instead.
+// same_arguments.c: specialises functions for calls that pass the same value
+// twice. A square is a product with half the work, which inlining would have
+// found. A product with constants, many of them 0, is inlined instead.
 #include "compiler/ir/transform/same_arguments.h"
 
 #include <llvm-c/DebugInfo.h>

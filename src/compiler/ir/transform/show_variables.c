@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// show_variables.c: makes local variables of the debug information of
-// threadgroup variables: those have an address of their own in each threadgroup
-// at a time, and static variables of C++, as which they come, have one for ever.
+// show_variables.c: makes threadgroup variables local in the debug information.
+// Each running threadgroup has its own copy, but the front end emits them as
+// C++ static variables, which have one fixed address.
 #include "compiler/ir/transform/show_variables.h"
 
 #include <llvm-c/DebugInfo.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// split_numbers.c: what a thread computes with vectors of integers, mostly
-// positions, becomes as much with numbers:
+// split_numbers.c: scalarises a thread's integer vectors, which are mostly
+// positions:
 //
 //   const uint2 q = min(gid * 2 + offset, size - 1);
 //   ... in[q.y * size.x + q.x] ...
 //
-// A vector has one shape (vectorize/shape.h), which is anything if only one of
-// its components is. Vectors of bytes are data, and stay.
+// A vector has a single shape (vectorize/shape.h): if one component varies, all
+// of it does. Vectors of bytes are data and stay.
 #include "compiler/ir/transform/split_numbers.h"
 
 #include <stddef.h>

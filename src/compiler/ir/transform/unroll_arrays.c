@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// unroll_arrays.c: asks LLVM to unroll the loops that walk through a small
-// private array, as compilers for GPUs do: with constant indices its elements
-// are values, in registers, where else each access goes to memory. So it does
-// with the steps of a tree or a transform, whose distance doubles or halves
-// between one barrier and the next: with a number for it, it is known how far
-// apart threads' elements are.
+// unroll_arrays.c: asks LLVM to unroll loops that index a small private array,
+// as compilers for GPUs do: with constant indices its elements are registers,
+// otherwise memory. It also unrolls the steps of a tree reduction or a
+// transform, whose distance doubles or halves between barriers: a constant
+// distance tells how far apart the threads' elements are.
 #include "compiler/ir/transform/unroll_arrays.h"
 
 #include <llvm-c/Target.h>

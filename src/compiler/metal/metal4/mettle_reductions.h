@@ -106,7 +106,7 @@ METTLE_INLINE void reduce_columns(
   __mettle::reduce(source, destination, op, identity);
 }
 
-// Whether destination.map_iterator(iterator of source) has an element.
+// True if destination.map_iterator(iterator of source) has an element.
 template <typename ST, typename SE, typename SL, typename DT, typename DE,
           typename DL>
 METTLE_INLINE constexpr bool is_iterator_compatible(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// advance_together.c: has the threads of a simdgroup wait for each other where
-// one could see, in memory that they share, what another has done or not yet
-// done in advance. On GPUs a simdgroup runs an instruction for all its threads
-// before the next, vectors do likewise, and kernels rely on it: they sum what
-// all have written, then let one thread write there, without a barrier between.
+// advance_together.c: adds simdgroup waits where a thread could observe, in
+// shared memory, that another is ahead or behind. GPUs and vectors run an
+// instruction for all threads of a simdgroup before the next, and kernels rely
+// on it: they sum what all have written, then one thread writes there, without
+// a barrier between.
 //
 // Of two accesses that touch the same memory, one a store, the thread that is
 // further behind in the program is to come first. A wait in front of the later

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// contract_arithmetic.c: decides, once and for all tiers, which products and
-// sums become one operation, and takes from LLVM the licence to decide anew.
+// contract_arithmetic.c: decides for all tiers which products and sums are
+// fused, and removes LLVM's licence to fuse others.
 //
 // Requires  enter_kernel: both tiers have the same functions inlined
 // Leaves    llvm.fma where a product and a sum are one operation; no

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fix_threads.c: where code is for threadgroups of a known size, and threads
-// wait for each other there, what they ask about it is a constant. So the steps
-// of a tree that begins with half of threads_per_threadgroup have numbers.
+// fix_threads.c: replaces threadgroup sizes by constants in code for a known
+// size whose threads wait for each other. The steps of a tree that starts with
+// half of threads_per_threadgroup thus become constants.
 //
 // Requires  enter_kernel
 // Leaves    constants in the place of some calls of mettle.position; T1 only

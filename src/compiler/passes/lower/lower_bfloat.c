@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// lower_bfloat.c: computes in float what is written in bfloat, and rounds to
-// nearest even. Machines differ in what they do themselves (some take
-// subnormals for 0), so that none is asked.
+// lower_bfloat.c: computes bfloat arithmetic in float and rounds to nearest
+// even. Machines' own instructions differ (some flush subnormals), so none is
+// used.
 //
 // Requires  nothing has been optimised
 // Leaves    bfloat only as what is loaded, stored, chosen and moved

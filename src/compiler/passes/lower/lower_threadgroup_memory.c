@@ -197,8 +197,8 @@ static void declare_address(placement *p) {
   mtlc_set_attribute(p->address, "speculatable", 0);
 }
 
-// Is the value used by more than constant expressions that nothing uses? LLVM
-// keeps those for ever.
+// True if anything but unused constant expressions uses the value. LLVM never
+// frees those.
 static bool is_used(LLVMValueRef value) {
   for (LLVMUseRef use = LLVMGetFirstUse(value); use;
        use = LLVMGetNextUse(use)) {

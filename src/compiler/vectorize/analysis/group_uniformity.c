@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// group_uniformity.c: finds what all threads of a threadgroup share, not those of one
-// simdgroup alone: values, and the way that control takes. If they come to each
-// barrier together, the loop over simdgroups stands between two barriers, and
-// what they share is computed and kept once (simdgroups_together.ll).
+// group_uniformity.c: finds values and control flow that are uniform in a whole
+// threadgroup, not only in a simdgroup. If all simdgroups reach each barrier
+// together, the loop over simdgroups runs between two barriers, and uniform
+// values are computed and kept once (simdgroups_together.ll).
 #include "compiler/vectorize/analysis/group_uniformity.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// words.c: where the 32-bit words of a value come from: a pair of floats may be
+// words.c: traces the origin of a value's 32-bit words: a pair of floats may be
 // a 64-bit integer, or two elements of a vector of eight.
 #include "compiler/vectorize/analysis/words.h"
 

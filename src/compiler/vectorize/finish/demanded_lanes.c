@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// demanded_lanes.c: where a step of a tree loads and stores its first lanes
-// alone, what it computes between is a vector of all, most of whose lanes
-// nobody asks for. LLVM does additions in a register as short as the store, but
-// loads whole registers for comparisons, which a processor cannot give back
-// from a short store that is still on its way to memory. Here what is computed
-// is as short as what is taken of it.
+// demanded_lanes.c: narrows vector operations to the lanes that are used. A
+// tree's step may load and store a few lanes only, while the operations between
+// are whole vectors. LLVM narrows additions to the store's width, but loads
+// whole registers for comparisons, and a processor cannot forward a short store
+// that is still in flight to a longer load.
 #include "compiler/vectorize/finish/demanded_lanes.h"
 
 #include <llvm-c/DebugInfo.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// hoist_constants.c: hides from code generation what the factors and addends in
-// loops are. To LLVM a constant of 32 lanes is 32 operands, about which each
-// instruction asks whether it might be negated, split or folded. In the end it
-// is a register that is loaded in front of the loop, and there it is put here.
+// hoist_constants.c: hides constant factors and addends in loops from code
+// generation. LLVM treats a constant of 32 lanes as 32 operands, and each
+// instruction tests whether they can be negated, split or folded. In the end
+// the constant is a register that is loaded before the loop: this pass puts it
+// there at once.
 //
 // Requires  a module that nothing optimises any more
 // Leaves    constants of floating-point arithmetic in loops frozen in front of

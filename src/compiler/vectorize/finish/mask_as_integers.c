@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mask_as_integers.c: makes masks numbers of 32 bits a lane where machines have no
-// registers of their own for them. LLVM makes bytes of what goes from one
-// instruction or block to another, and packs and unpacks them at each end:
-// fifteen instructions for one gather behind a comparison.
+// mask_as_integers.c: widens masks to 32 bits a lane on machines without mask
+// registers. LLVM passes masks between instructions and blocks as bytes, and
+// packs and unpacks them at each end: fifteen instructions for one gather after
+// a comparison.
 //
 // Requires  a module that nothing optimises any more
 // Leaves    masks that are computed from masks, or cross from block to block,

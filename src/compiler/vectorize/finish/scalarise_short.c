@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// scalarise_short.c: what a simdgroup of two or four rows computes once for each
-// row, for an address most of all, is a short vector, of which each element is
-// then taken to a register of its own. That takes longer than to compute them
-// there: a multiplication of 32 bits is two instructions as a vector, and to
-// take an element out is two as well. Vectors that are only taken apart in the
-// end are parted from the beginning.
+// scalarise_short.c: scalarises vectors of two or four elements that are only
+// taken apart in the end. A simdgroup of two or four rows computes such vectors
+// once for each row, mostly for addresses. Scalars are faster: as a vector a
+// 32-bit multiplication is two instructions, and extracting an element is two
+// more.
 #include "compiler/vectorize/finish/scalarise_short.h"
 
 #include <llvm-c/DebugInfo.h>

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// specialise_group_size.c: trees and scans of one element for each thread, whose time
-// goes by on the way through threadgroup memory: each step loads what the one
-// before has stored. Where it is known which simdgroup is at work, each element
-// has an address that is a number, and with all simdgroups one behind the other
-// LLVM keeps the elements in registers. How many threads there will be is often
-// not known when a pipeline is made, but mostly it is as many as a threadgroup
-// array has elements: for such threadgroups mettle.group has a second form,
-// where this is a constant and where threadgroup memory and what simdgroups
-// keep across barriers are variables. Code for threadgroups of a known size has
-// that form alone; where the memory cannot be known so, it may have what is
-// kept in registers at least.
+// specialise_group_size.c: specialises trees and scans for a known threadgroup
+// size. They spend their time passing elements through threadgroup memory: each
+// step loads what the last one stored. With a known size and all simdgroups
+// unrolled, each element has a constant address, and LLVM keeps the elements in
+// registers. A pipeline often does not know its threadgroups' size; the number
+// of elements of a threadgroup array predicts it. For that size mettle.group
+// gets a second version, where the size is constant, and where threadgroup
+// memory and what simdgroups keep across barriers are local variables. Code for
+// a known size has that version alone; if its threadgroup memory cannot be
+// resolved, what is kept may still go to registers.
 #include "compiler/vectorize/finish/specialise_group_size.h"
 
 #include <stdbool.h>

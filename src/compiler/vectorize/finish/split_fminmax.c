@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// split_fminmax.c: fmin and fmax are a minimum or maximum, one instruction of
-// the machine, and a choice where one of the two is a NaN. LLVM's optimiser
-// joins the two conditions, so that there is a comparison and an or in place of
-// the minimum or maximum, and each waits for the one before.
+// split_fminmax.c: splits fmin and fmax into a minimum or maximum, one machine
+// instruction, and a select for NaN. LLVM's optimiser merges the two
+// conditions: a comparison and an or replace the minimum or maximum, each
+// waiting for the one before.
 //
 // Requires  a module that nothing optimises any more
 // Leaves    x is a NaN or x < y ? y : x, as x is a NaN ? y : x < y ? y : x, and

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// threadgroup_sroa.c: makes a variable vectors of 32 elements, the cells. An access
-// to some of them that lie anywhere, but where numbers say, moves lanes between
-// vectors: what would wait in memory for a store of other elements, to which a
-// load straddles, or for one element after the other. Elements may be of 1 to 8
-// bytes, all those in a block of 256 bytes of the same size.
+// threadgroup_sroa.c: replaces a variable by vectors of 32 elements, the cells.
+// An access to known elements anywhere in them becomes shuffles between cells;
+// in memory it would wait for stores of other elements that it straddles, or go
+// element by element. Elements have 1 to 8 bytes; all in a block of 256 bytes
+// have the same size.
 #include "compiler/vectorize/finish/threadgroup_sroa.h"
 
 #include <stddef.h>

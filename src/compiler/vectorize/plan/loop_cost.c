@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// loop_cost.c: the more threads go through a turn of a loop together, the less
-// they wait for the turn before, as there is more to do meanwhile, and the more
-// often what all threads have in common is done once for them; but what turns
-// hand on must fit the registers.
+// loop_cost.c: models the cost of a loop's iteration by how many threads run it
+// at once. More threads hide the latency between iterations and share uniform
+// work; but the values that iterations carry must fit the registers.
 //
 // The figures were chosen so that the count which a cost is least for was the
 // fastest, or 5 % from it, on 37 short loops on an EPYC of the Zen 3 kind,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mask_placement.c: finds where masks are cleared: as near above what writes and
-// reads them as can be. All masks cleared at the beginning would live from
-// there on, which costs the square of a function's length.
+// mask_placement.c: finds where masks are cleared: as close as possible above
+// the nodes that write and read them. All masks cleared at the entry would be
+// live from there on, which costs the square of a function's length.
 //
-// What lies above a node in the vector code is not what does in the thread's: a
-// node that was left for later is also come by on ways that passed by those
-// above it. So the dominators are those of the plan's order. Every node has two
-// places in it, its start, which may pass it by, and its body.
+// A node's dominators in the vector code differ from those in the thread's:
+// linearised paths pass a delayed node without its former predecessors. So
+// dominators are those of the plan's order. Every node has two places in it:
+// its start, which a path may skip from, and its body.
 #include "compiler/vectorize/plan/mask_placement.h"
 
 #include <stdbool.h>

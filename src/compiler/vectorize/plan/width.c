@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// width.c: 32 floats fill four registers of 256 bits, and four such values all
-// sixteen that the machine has: a long kernel is then for the most part moves
-// to the stack and back. If its threads cannot tell who is in their simdgroup,
-// they run 16 at a time. That is half the machine code, and half the time to
-// make it.
+// width.c: chooses 32 or 16 lanes for vectors. 32 floats fill four registers of
+// 256 bits, and four such values all sixteen: a long kernel then mostly spills.
+// If its threads cannot observe who is in their simdgroup, they run 16 at a
+// time: half the machine code, and half the time to compile it.
 #include "compiler/vectorize/plan/width.h"
 
 #include "compiler/ir/kernel/kernel.h"

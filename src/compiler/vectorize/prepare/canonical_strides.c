@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// canonical_strides.c: numbers that are even steps apart from thread to thread, though
-// what they are made of is not:
+// canonical_strides.c: rewrites values with a constant stride between threads
+// whose operands have none:
 //
 //   const short row = lane / 2, half = lane % 2;
 //   for (int i = row; i < n; i += 16) { ... x[(i * 32 + half * 16) / 4] ... }
 //
-// A thread's number is the first thread's and as many steps as its index in the
-// simdgroup says. The first thread's is computed beside it, as it is with an
-// index of 0, the same for all threads; of a loop's counter there are two then,
-// of which one mostly stays without a use.
+// Such a value is the first thread's value plus a constant times the index in
+// the simdgroup. The first thread's is computed beside it, with an index of 0,
+// as a uniform value; a loop counter thus has two forms, one of which mostly
+// ends up unused.
 #include "compiler/vectorize/prepare/canonical_strides.h"
 
 #include <stddef.h>
@@ -113,7 +113,7 @@ static bool has_first(first_finder *f, LLVMValueRef value) {
   return true;
 }
 
-// Notes a number if shapes do not tell that its step is constant.
+// Adds a value whose step is constant although its shape does not show it.
 static void look_at(first_finder *f, LLVMValueRef value) {
   if (width_of(value) < LEAST_WIDTH || width_of(value) > 64 ||
       lanes_is_scalar(lanes_shape_of(f->values, value))) {

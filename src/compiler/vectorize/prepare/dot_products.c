@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// dot_products.c: sums of products of small integers. Bytes come by fours in a word,
-// as char4, and x.x * y.x + x.y * y.y + ... would take each of them out of it
-// into 32 bits. x86 multiplies words' 16-bit halves and adds the two products
-// (vpmaddwd), so a word's even bytes go together, and its odd ones. Modulo 2^32
-// the order of a sum does not matter.
+// dot_products.c: recognises dot products of small integers. Bytes come in
+// words of four, as char4, and x.x * y.x + x.y * y.y + ... would widen each to
+// 32 bits. x86 multiplies 16-bit halves of words and adds the two products
+// (vpmaddwd): so a word's even bytes form one operand, its odd ones another.
+// Modulo 2^32 the order of a sum does not matter.
 #include "compiler/vectorize/prepare/dot_products.h"
 
 #include <stddef.h>

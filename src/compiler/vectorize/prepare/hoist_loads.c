@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// hoist_loads.c: steps of an unrolled loop, or lines that a program repeats for
-// each component, load, compute and store in turn, and what a step loads may be
-// what the one before it has stored. If all stores come last, a thread's loads
-// lie beside each other, and so do its stores, and each is one vector
-// (lane_vectors.c, store_group.c). Kernels are given their buffers where these lie
-// apart, almost always: one question for all threads says so, and both forms of
-// the block are kept.
+// hoist_loads.c: moves loads above earlier stores. Steps of an unrolled loop,
+// or statements repeated for each component, load, compute and store in turn,
+// and a step may load what the one before has stored. With all stores last, a
+// thread's loads are adjacent, and so are its stores, and each is one vector
+// (lane_vectors.c, store_group.c). Buffers almost never overlap: one run-time
+// check for all threads confirms it, and both versions of the block are kept.
 #include "compiler/vectorize/prepare/hoist_loads.h"
 
 #include <llvm-c/Target.h>
@@ -64,8 +63,8 @@ static bool is_own_kind(LLVMValueRef root) {
           lanes_callee_of(root) == LANES_CALLEE_THREADGROUP_MEMORY);
 }
 
-// What memory an address may point to: found through the phis by which a loop
-// steps the address.
+// The memory that an address may point to, found through the phis by which a
+// loop steps the address.
 typedef struct memory_kind {
   bool may_be_buffer, may_be_own, may_be_other;
   LLVMValueRef phis[MOST_PHIS];  // [phi_count] seen on the way
@@ -216,7 +215,7 @@ static void add_pair(block_survey *survey, uint32_t a, uint32_t b) {
   survey->pairs[survey->pair_count++][1] = b;
 }
 
-// Notes what must hold for an access to move before earlier stores. Those to
+// Records the conditions for moving an access before earlier stores. Those to
 // one buffer keep their order.
 static void pass_stores(const lanes_values *values, block_survey *survey,
                         const memory_access *access, bool is_store) {

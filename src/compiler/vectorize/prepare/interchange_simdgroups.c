@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// interchange_simdgroups.c: threadgroups that walk through memory by as many elements as
-// they have threads,
+// interchange_simdgroups.c: interchanges the loop over simdgroups with a loop
+// that strides by the threadgroup's size,
 //
 //   for (uint i = thread_index; i < n; i += threads_per_threadgroup)
 //     sum += x[i];
@@ -398,7 +398,7 @@ static void keep(const turns *t, const counted *c, LLVMValueRef phi,
   LLVMSetOperand(phi, behind, either);
 }
 
-// Lets a phi step in every iteration.
+// Makes a phi step in every iteration.
 static void go_on(const turns *t, const counted *c, LLVMValueRef phi) {
   const unsigned behind = next_turn(c, phi);
   LLVMValueRef next = LLVMInstructionClone(LLVMGetIncomingValue(phi, behind));

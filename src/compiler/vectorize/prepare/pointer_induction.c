@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pointer_induction.c: pointers that a loop moves on, as in
+// pointer_induction.c: replaces pointers that a loop advances by a base and an
+// induction variable, as in
 //
 //   weight += columns * row + thread_index_in_simdgroup;  // unsigned
 //   do { ... *weight ...; weight += 32; } while (...);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// unroll_row_walks.c: loops in which each thread walks along a row of its own, one
-// element after the other, as in a dot product of rows. Unrolled, a step of the
-// loop has several elements of each lane's row, which lane_vectors.c loads at
-// once. Of loops that write, what is read may have been written by the step
-// before: those that are one block are unrolled too, for hoist_loads.c.
+// unroll_row_walks.c: unrolls loops in which each thread reads a row of its own
+// element by element, as in a dot product of rows. An unrolled iteration has
+// several elements of each lane's row, which lane_vectors.c loads at once. In
+// loops that also write, a load may depend on the last iteration's store: those
+// of one block are unrolled too, for hoist_loads.c.
 #include "compiler/vectorize/prepare/unroll_row_walks.h"
 
 #include <llvm-c/DebugInfo.h>

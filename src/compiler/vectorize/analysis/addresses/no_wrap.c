@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// no_wrap.c: narrow indices that do not wrap around between two threads.
+// no_wrap.c: proves that narrow indices do not wrap between two threads.
 //
 //   device float *x; uint row, columns;
 //   x[row * columns + thread_index_in_simdgroup]

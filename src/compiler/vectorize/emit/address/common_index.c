@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// common_index.c: what all lanes' indices have in common, apart from the rest:
+// common_index.c: splits indices into a uniform part and a lane's own part:
 //
 //   const uint low = 2 * l - (l & (stride - 1)), other = l ^ stride;
 //
-// A simdgroup's first thread has an index that is a multiple of 32, and its
-// lanes the numbers below, which have no bits in common with that: `l & mask`
-// is `(first & mask) + (lane & mask)`. What each lane has of its own is then
-// the same in all simdgroups, and what is asked of it is asked in front of the
-// loop over them.
+// A simdgroup's first thread has an index that is a multiple of 32; the lane's
+// number has no bits in common with it: `l & mask` is `(first & mask) + (lane &
+// mask)`. A lane's own part is thus the same in all simdgroups, and checks on
+// it are hoisted before the loop over them.
 #include "compiler/vectorize/emit/address/common_index.h"
 
 #include "compiler/ir/llvm/types.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// adjacent_atomics.c: atomic read-modify-writes of words that lanes have side
-// by side, as where rows are added to a table's rows. A processor can compare
-// and exchange 16 bytes: four lanes at once, with unwanted words unchanged.
-// Otherwise each float would need a loop of its own.
+// adjacent_atomics.c: emits atomic read-modify-writes of adjacent words, as
+// where rows are added to a table's rows. A 16-byte compare-and-exchange
+// updates four lanes at once and leaves unwanted words unchanged. Otherwise
+// each float would need a loop of its own.
 #include "compiler/vectorize/emit/lanes/adjacent_atomics.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// atomics.c: atomic read-modify-writes of all threads on one address: the
-// simdgroup combines its operands and does one operation. Others go lane by
-// lane (scalarise.c).
+// atomics.c: emits atomic read-modify-writes of one uniform address: the
+// simdgroup reduces its operands and performs one operation. Others are
+// scalarised (scalarise.c).
 #include "compiler/vectorize/emit/lanes/atomics.h"
 
 #include <stddef.h>

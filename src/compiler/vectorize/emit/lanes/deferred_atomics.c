@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// deferred_atomics.c: atomic additions that may be done later. A worker sums up what a
-// kernel adds to device memory and adds it there when it has run its share of
-// the threadgroups (ir/text/counters.ll): relaxed additions of integers have no
-// order, and nobody in the kernel sees the difference if
+// deferred_atomics.c: defers atomic additions. A worker sums up what a kernel
+// adds to device memory and adds the sums when it has run its threadgroups
+// (ir/text/counters.ll): relaxed additions of integers have no order, and
+// nobody in the kernel sees the difference if
 //
 //   - no addition's result is used, and
 //   - nothing that a thread does behind one of them touches device memory, but

@@ -316,7 +316,7 @@ void lanes_load_interleaved(lanes_emitter *e, const lanes_access *a,
   lanes_deinterleave_components(e, load_all(e, a, stride), stride, a->count, out_components);
 }
 
-// Does the reverse of take_bytes, with bytes as the result.
+// Reverses take_bytes, with bytes as the result.
 static LLVMValueRef put_bytes(lanes_emitter *e, LLVMValueRef *components,
                               uint32_t count) {
   LLVMTypeRef type = lanes_vector_of(e->lanes, e->types.i32);

@@ -120,7 +120,7 @@ static void load_broadcast(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-// Does the lanes before the index wraps, then the others.
+// Accesses the lanes before the index wraps, then the others.
 static void split_at_wrap(lanes_emitter *e, const lanes_choice *choice,
                           const lanes_access *a, bool store,
                           LLVMValueRef *components) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// prefetch.c: asks for the memory that threadgroups to come will load and
-// store. What one does with a little of memory, for example a tree of sums with
-// its barriers, takes longer than a processor looks ahead, and its own guesses
-// end with each page; so loads fetch what lies behind them, unless a loop
-// repeats them at the same place or goes on from there in small steps.
+// prefetch.c: prefetches memory that later threadgroups will access. A short
+// kernel with long dependences, such as a tree of sums with its barriers, takes
+// longer than a processor looks ahead, and hardware prefetchers stop at each
+// page. So loads prefetch what lies behind them, unless a loop repeats them at
+// the same place or advances in small steps.
 #include "compiler/vectorize/emit/memory/prefetch.h"
 
 #include <stddef.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// block_products.c: products of tiles by blocks of 4 x 4, a register of 512
-// bits each. A column of a takes a shuffle for each block, which serves all
-// products of one a; rows of b come from memory, four times at once, for which
-// a load is enough. The loop over the two halves of the sum is left a loop: its
-// sums stay in registers, and LLVM does not mix it with others.
+// block_products.c: multiplies tiles by blocks of 4 x 4, a 512-bit register
+// each. A column of a takes a shuffle for each block, which serves all products
+// of that a; rows of b are broadcast loads. The loop over the two halves of the
+// sum stays a loop: its sums stay in registers, and LLVM does not interleave it
+// with others.
 //
 // A Zen adds products of 32 bfloats, two by two, in the time of 16 floats. The
 // sums are those of two fused multiply-adds, the upper one first, but that what

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// byte_products.c: products of words of four bytes, summed: one instruction
-// with VNNI (vpdpbusd). Without it a word's even bytes go together, and its odd
-// ones, as numbers of 16 bits, which x86 multiplies and adds by twos
-// (vpmaddwd); where that is not either, byte by byte. Products by rows take the
-// bytes apart once for all products of a side.
+// byte_products.c: emits dot products of words of four bytes: one instruction
+// with VNNI (vpdpbusd). Without it a word's even and odd bytes are widened to
+// 16 bits, which x86 multiplies and adds in pairs (vpmaddwd); without that,
+// byte by byte. Products by rows split the bytes once for all products of a
+// side.
 #include "compiler/vectorize/emit/tiles/byte_products.h"
 
 #include <stdbool.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// row_products.c: products of tiles by rows of 8, for 16 registers of 256 bits.
-// An element of a, eight times from memory, times a row of b is added to a row
-// of sums. For one product all eight rows are in registers; of two that share a
-// it is four rows each, for then an element of a serves both.
+// row_products.c: multiplies tiles by rows of 8, for 16 registers of 256 bits.
+// An element of a, broadcast from memory, times a row of b is added to a row of
+// sums. One product keeps all eight rows in registers; two that share a keep
+// four rows each, since then an element of a serves both.
 //
-// The steps of a half of the sum are a turn of a loop that stays one, so that
-// LLVM does not mix the products and runs out of registers.
+// The steps of a half of the sum are iterations of a loop that is not unrolled:
+// LLVM would interleave the products and run out of registers.
 #include "compiler/vectorize/emit/tiles/row_products.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tile_homes.c: the memory of tiles that are multiplied and of accumulators. A
-// product reads a side's elements by index, or repeated, for which a load from
-// memory is enough.
+// tile_homes.c: allocates memory (homes) for multiplied tiles and accumulators.
+// A product reads a side's elements by index, or broadcast, for which a load
+// from memory is enough.
 #include "compiler/vectorize/emit/tiles/tile_homes.h"
 
 #include <stddef.h>

@@ -22,7 +22,7 @@ lanes_tile_home lanes_bytes_home(lanes_emitter *e, LLVMValueRef operand,
 void lanes_store_pairs(lanes_emitter *e, LLVMValueRef memory,
                        LLVMValueRef *rows, lanes_tile_order order);
 
-// What a load of a tile is used for, if only products of its block use it.
+// The use of a loaded tile, if only products of its block use it.
 typedef struct lanes_tile_use {
   LLVMValueRef side;  // the load, or what widens it; NULL if there are other
                       // uses
@@ -38,8 +38,8 @@ lanes_tile_use lanes_use_of_tile(const lanes_emitter *e, LLVMValueRef load);
 // Returns memory of 64 floats for a side that is stored in an order.
 LLVMValueRef lanes_new_home(lanes_emitter *e, LLVMValueRef side,
                             lanes_tile_order order);
-// Lets a side stay where it is: its first row's address, and i64 bytes to the
-// next row.
+// Makes a side use memory that already holds it, without a copy: its first
+// row's address, and i64 bytes to the next row.
 void lanes_stay_home(lanes_emitter *e, LLVMValueRef side,
                      LLVMValueRef first_row, LLVMValueRef row_bytes);
 // True if a side has memory.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tile_phis.c: tiles that a loop carries. A program that takes tiles apart at
-// its end, as MLX does with thread_elements(), leaves them to LLVM as pairs of
-// floats, which each turn of the loop would make tiles of and pairs again. They
-// go round as tiles, and are taken apart where that is asked for.
+// tile_phis.c: keeps tiles that a loop carries as tiles. A program that takes
+// tiles apart after the loop, as MLX does with thread_elements(), makes LLVM
+// carry pairs of floats, which each iteration would convert to tiles and back.
+// The phis become tiles, and pairs are extracted where they are used.
 #include "compiler/vectorize/emit/tiles/tile_phis.h"
 
 #include <stddef.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tile_sums.c: sums of products that stay in memory. Sixteen tiles, as many as
-// a simdgroup of a usual matrix product sums up, are 64 registers of 512 bits:
-// in SSA form they would be moved about with each turn of a loop. A tile that
-// products add to again and again has one place in the frame for all its
-// values, where a product finds and leaves it.
+// tile_sums.c: keeps sums of products in memory. Sixteen tiles, the
+// accumulators of a usual matrix product, are 64 registers of 512 bits: in SSA
+// form each iteration would copy them. A tile that products accumulate into has
+// one place in the frame for all its values, where a product reads and writes
+// it.
 //
 // Values belong together if a product adds to one and gives the other, or a phi
 // makes one of the other. They can have one place if of two of them only the
@@ -150,7 +150,7 @@ static void number_sets(sums_finder *f) {
   }
 }
 
-// What one way and another bring.
+// Merges the states of two paths.
 static uint32_t meet(uint32_t a, uint32_t b) {
   if (a == LANES_NONE || a == b) {
     return b;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tiles.c: the 8 x 8 tiles that a simdgroup holds, as whole tiles. A tile is
-// <32 x i64> (or i32), a thread's two elements in each: the 64 elements in a
-// row are four blocks of 4 x 4, upper left, upper right, lower left, lower
-// right, row by row each. That is Apple's layout (metal_simdgroup_matrix), and
-// a good one: a block is a 512-bit register, a row of it 128 bits, so that
-// columns of a and rows of b are repeated without crossing much.
+// tiles.c: represents the 8 x 8 tiles of a simdgroup as vectors. A tile is <32
+// x i64> (or i32), a thread's two elements in each. The 64 elements are four
+// row-major blocks of 4 x 4: upper left, upper right, lower left, lower right.
+// That is Apple's layout (metal_simdgroup_matrix), and it suits vectors: a
+// block is a 512-bit register and a row of it 128 bits, so that broadcasts of
+// a's columns and b's rows cross few 128-bit lanes.
 #include "compiler/vectorize/emit/tiles/tiles.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// vector_phis.c: vectors of several tiles' pairs that a loop carries. Programs
-// that keep what a thread has of a fragment of 16 x 16 in a vector of eight
-// floats leave LLVM a phi of that, which is four tiles' pairs (tile_phis.c).
+// vector_phis.c: splits loop-carried vectors that hold several tiles' pairs.
+// Programs that keep a thread's part of a 16 x 16 fragment in a vector of eight
+// floats leave LLVM one phi, which is four tiles' pairs (tile_phis.c).
 #include "compiler/vectorize/emit/tiles/vector_phis.h"
 
 #include <stddef.h>
@@ -24,7 +24,7 @@ typedef struct parted_phi {
   LLVMValueRef pairs[MOST_PAIRS];  // [count] phis
 } parted_phi;
 
-// Of a vector the value that has pair number p, as such, and which of its pairs
+// Finds the value that holds pair number p of a vector, and which of its pairs
 // it is; NULL if the floats come from two places.
 static LLVMValueRef source_of(LLVMValueRef vector, uint32_t p,
                               uint32_t *out_pair) {
@@ -152,7 +152,8 @@ static bool replace_shuffle(parted_phi *parted, LLVMValueRef user) {
   return true;
 }
 
-// What asks for floats or tiles has them without the vector.
+// Replaces extractions of floats or tiles by the phi's parts, without the
+// vector.
 static void replace_extractions(parted_phi *parted, LLVMValueRef vector) {
   LLVMUseRef next = NULL;
   for (LLVMUseRef use = LLVMGetFirstUse(vector); use; use = next) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fault_position.c: the loops over simdgroups write which one is at it to
-// mtli_cpu_position.thread_in_group, where a signal handler looks for it. As a
-// volatile store it would keep LLVM from loading in front of the loop what all
-// simdgroups load: such a store need not return, and an atomic one may be to
-// anything. Until that is done it is a call that writes to no memory of which
-// LLVM knows, for as an argument it would be as long as the memory behind it.
+// fault_position.c: makes the loops over simdgroups store the running simdgroup
+// in mtli_cpu_position.thread_in_group, where a signal handler reads it. A
+// volatile or atomic store there would keep LLVM from hoisting loads out of the
+// loop: the one need not return, the other may write anything. So until
+// hoisting is done it is a call that writes only memory unknown to LLVM; an
+// argument would count as all of the memory behind it.
 #include "compiler/vectorize/finish/simdgroups/fault_position.h"
 
 #include <stddef.h>

@@ -27,10 +27,11 @@ typedef struct lanes_variant {
   bool may_refuse;      // at_once returns LANES_REFUSED if a thread would end
 } lanes_variant;
 
-// Links the loops over simdgroups around the variants, in order of preference,
-// the last of which must fit any threadgroup.
+// Links the loops over simdgroups around the variants, in order of preference;
+// the last must fit any threadgroup.
 //
-//   frame_bytes  what a simdgroup keeps; has_waits: each one, at the same time
+//   has_waits    threads wait for each other
+//   frame_bytes  what each simdgroup keeps meanwhile
 mtl_status lanes_link_group(mtlc_kernel *kernel, const lanes_variant *variants,
                             uint32_t variant_count, bool has_waits,
                             uint64_t frame_bytes);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// jam_simdgroups.c: several simdgroups of a threadgroup at once. A loop that sums up
-// in one vector waits for each sum before it adds the next; the sums of four
-// simdgroups fill that time, and what the four have in common is loaded once.
+// jam_simdgroups.c: runs several simdgroups of a threadgroup interleaved
+// (unroll and jam). A loop that sums in one vector waits for each addition; the
+// sums of four simdgroups fill that latency, and what they share is loaded
+// once.
 //
-// A copy of a simdgroup's function, whose branches hang on nothing that differs
-// between simdgroups, is made into one for several: each instruction that
-// depends on which simdgroup it is stands there once for each. They run in no
-// order that a kernel could count on, as ever.
+// A copy of a simdgroup's function, whose branches do not depend on the
+// simdgroup, is widened to several: each instruction that depends on the
+// simdgroup is repeated for each. Kernels cannot rely on an order of
+// simdgroups.
 #include "compiler/vectorize/finish/simdgroups/jam_simdgroups.h"
 
 #include <llvm-c/Target.h>

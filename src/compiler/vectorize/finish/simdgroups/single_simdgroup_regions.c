@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// single_simdgroup_regions.c: finds what lies between two barriers and writes nothing but what all
-// simdgroups of a threadgroup share, a sum of threadgroup memory for one. What
-// each of them would write is the same, and none changes what the next reads:
-// one of them does it for all.
+// single_simdgroup_regions.c: finds regions between two barriers that write
+// only values uniform in the threadgroup, such as a sum of threadgroup memory.
+// All simdgroups would write the same, and none changes what the next reads: so
+// one of them runs the region for all.
 #include "compiler/vectorize/finish/simdgroups/single_simdgroup_regions.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// bundles.c: finds what of a tiled loop (register_tiling.c) belongs in
-// registers together: values computed with the same elements of memory, and
+// bundles.c: groups values of a tiled loop (register_tiling.c) that should be
+// in registers together: those computed with the same elements of memory, and
 // interleaved accumulators.
 #include "compiler/vectorize/finish/tiling/bundles.h"
 

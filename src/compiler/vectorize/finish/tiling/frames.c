@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// frames.c: what simdgroups keep from one barrier to the next of a loop in
-// parts (register_tiling.c). A product of matrices goes on with its sums behind
-// each barrier: those of a bundle stay in their frame as their elements lie in
-// memory, so that only what is read elsewhere is taken apart, and nothing each
-// time that the loop is entered.
+// frames.c: keeps accumulators interleaved in a simdgroup's frame across the
+// barriers of a tiled loop (register_tiling.c). A matrix product continues its
+// sums after each barrier: a bundle's sums are stored as their elements lie in
+// memory. Only what is read elsewhere is deinterleaved, and nothing at each
+// entry of the loop.
 #include "compiler/vectorize/finish/tiling/frames.h"
 
 #include <llvm-c/Target.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// register_tiling.c: loops that keep more than the machine's registers hold go
-// round several times, each for a part of what is kept. A product of matrices
-// of which each thread has 4 x 4 elements keeps 64 registers of AVX2 from turn
-// to turn: each multiplication is then a load and a store as well. Eight of
-// them at a time stay where they are.
+// register_tiling.c: tiles loops whose accumulators exceed the machine's
+// registers: such a loop runs several times, each for a part of them. A matrix
+// product with 4 x 4 elements a thread needs 64 registers of AVX2 from
+// iteration to iteration: each multiplication is then also a load and a store.
+// Eight at a time stay in registers.
 //
 //   header  sums = phi <32 x float> ...      what is kept, some of it
 //           more ? body : behind

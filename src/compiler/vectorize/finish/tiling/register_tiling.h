@@ -53,8 +53,8 @@ typedef struct lanes_bundle {
 // Accesses to frames (tiling/frames.c).
 typedef struct lanes_frames lanes_frames;
 
-// What stays in one register through a loop: a piece of a phi, or register k of
-// a piece of a bundle.
+// A value in one register through a loop: a piece of a phi, or register k of a
+// piece of a bundle.
 typedef struct lanes_unit {
   uint32_t piece;
   uint32_t bundle;  // LANES_NONE: a single phi

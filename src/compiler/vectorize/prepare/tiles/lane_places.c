@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// lane_places.c: where each lane loads from, as a sum of what all lanes share:
-// a lane's row times the length of a row, which only the dispatch knows, and
-// its column.
+// lane_places.c: expresses each lane's load address as a uniform part plus the
+// lane's row times a row length known at dispatch, plus its column.
 #include "compiler/vectorize/prepare/tiles/lane_places.h"
 
 #include <llvm-c/Target.h>
@@ -179,7 +178,7 @@ const uint64_t *lanes_numbers_of(lanes_place_finder *f, LLVMValueRef value) {
 
 // --- Places ------------------------------------------------------------------
 
-// What is added to a place, times a factor by lane.
+// A term of a place: a value times a factor for each lane.
 typedef struct part {
   lanes_place_finder *finder;
   lanes_place *place;
@@ -251,7 +250,7 @@ static bool add_extended(part *p, LLVMValueRef i, const int64_t *scale,
   return add(&own, LLVMGetOperand(i, 0), scale, depth);
 }
 
-// What a sum, a product or an extended number is made of.
+// Adds the terms of a sum, a product or an extended value.
 static bool add_parts(part *p, LLVMValueRef i, const int64_t *scale,
                       uint32_t depth) {
   if (width_of(i) < 64 && p->finder->may_wrap) {

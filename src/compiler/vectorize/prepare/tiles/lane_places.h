@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// lane_places.h: where each lane loads from, as a sum of what all lanes share.
+// lane_places.h: expresses each lane's load address as a uniform part plus the
+// lane's own.
 #ifndef MTLC_LANE_PLACES_H
 #define MTLC_LANE_PLACES_H
 

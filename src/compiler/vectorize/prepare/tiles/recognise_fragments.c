@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// recognise_fragments.c: tiles of fragments that lanes load. Programs for
-// matmul2d load fragments of 16 x 16, eight elements a lane, each for itself;
-// the library makes tiles of 8 x 8 of them by shuffles, some of every second
-// two columns ("halves", mettle_fragments.h). Each of a tile's 64 elements is
-// followed to the load that it comes from, and to its place in memory: where
-// these are rows and columns, the tile is loaded as one, own.T, or
+// recognise_fragments.c: recognises tiles in fragments that lanes load.
+// Programs for matmul2d load fragments of 16 x 16, eight elements a lane; the
+// library makes tiles of 8 x 8 of them by shuffles, some of every second two
+// columns ("halves", mettle_fragments.h). Each of a tile's 64 elements is
+// traced to its load and its place in memory. If these form rows and columns,
+// the tile is loaded as one, own.T, or
 //   T mettle.tile.spread.T(ptr, i64 elements_per_row, i1 transposed, i32 first)
 // which is own.T but for its columns first + 0, 1, 4, 5, 8, 9, 12 and 13.
 #include "compiler/vectorize/prepare/tiles/recognise_fragments.h"
@@ -38,7 +38,7 @@ typedef struct source {
   element_kind kind;      // what it was widened from
 } source;
 
-// Of what an address is more than another: by * symbol + bytes.
+// The difference of two addresses: by * symbol + bytes.
 typedef struct distance {
   LLVMValueRef symbol;  // NULL for none
   bool is_unsigned;

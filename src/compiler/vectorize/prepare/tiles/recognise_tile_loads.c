@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// recognise_tile_loads.c: tiles whose elements the threads load one by one. MLX's
-// matrix products compute each thread's row and column in a tile and put what
-// they find there into thread_elements(): 32 threads' gathers, twice. Where
-// what is multiplied was loaded from where a tile's elements lie, it is loaded
+// recognise_tile_loads.c: recognises tiles that threads load one element at a
+// time. MLX's matrix products compute each thread's row and column in a tile
+// and store what they load there into thread_elements(): two gathers of 32
+// threads. A multiplied tile whose elements come from rows of memory is loaded
 // as a tile:
 //   T mettle.tile.own.T(ptr, i64 elements_per_row, i1 transposed)
 // is load.T, but that each thread gives the address of its own first element.

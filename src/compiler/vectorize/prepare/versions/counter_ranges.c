@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// counter_ranges.c: what the counters of loops lie between.
+// counter_ranges.c: computes the ranges of loop counters.
 #include "compiler/vectorize/prepare/versions/counter_ranges.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// counter_ranges.h: what the counters of loops lie between.
+// counter_ranges.h: computes the ranges of loop counters.
 #ifndef MTLC_COUNTER_RANGES_H
 #define MTLC_COUNTER_RANGES_H
 
@@ -28,7 +28,7 @@ bool lanes_counted_find(const lanes_graph *graph, LLVMValueRef phi,
 // True if a phi hands on nothing from a loop around which it stands: counters
 // are something else behind their loop.
 bool lanes_phi_is_plain(const lanes_graph *graph, LLVMValueRef phi);
-// What it lies between, by the ranges of start and bound.
+// Computes the counter's range from the ranges of its start and bound.
 bool lanes_counted_range(lanes_ranges *ranges, const lanes_counted *counted,
                          lanes_range start, lanes_range bound,
                          lanes_range *out_range);
@@ -40,7 +40,7 @@ LLVMValueRef lanes_range_smaller(const lanes_ranges *ranges, LLVMValueRef a,
                                  LLVMValueRef b);
 LLVMValueRef lanes_range_greater(const lanes_ranges *ranges, LLVMValueRef a,
                                  LLVMValueRef b);
-// Has a number be one of its type, with or without a sign.
+// Requires a range to fit a type of this width, signed or unsigned.
 void lanes_range_as_type(lanes_ranges *ranges, lanes_range *range,
                          uint32_t width, bool is_signed);
 bool lanes_range_times(lanes_ranges *ranges, lanes_range a, int64_t factor,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// group_difference.c: how a number differs between merged threadgroups
-// (merge_groups.c), and what arithmetic does to that.
+// group_difference.c: computes how a value differs between merged threadgroups
+// (merge_groups.c), through arithmetic.
 #include "compiler/vectorize/prepare/versions/group_difference.h"
 
 #include "compiler/vectorize/base/constants.h"

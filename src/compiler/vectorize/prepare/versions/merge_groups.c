@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// merge_groups.c: several threadgroups at once, where each is one simdgroup. A
-// compiler that tiles for a GPU makes many small ones; each loads the same
-// weights again, and its only sum waits for itself. One call for four of them
-// loads what they have in common once and has four sums under way.
+// merge_groups.c: merges several threadgroups of one simdgroup each into one
+// call. A compiler that tiles for a GPU makes many small threadgroups; each
+// loads the same weights again, and its only sum waits for itself. One call for
+// four of them loads shared values once and has four sums in flight.
 //
 // The thread function gets a second form, which does what one thread of each of
 // the threadgroups does: an instruction that depends on which it is stands

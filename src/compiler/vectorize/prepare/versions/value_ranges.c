@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// value_ranges.c: what numbers lie between, over all threads of a dispatch and
-// all turns of loops, as code that computes it. A position is between 0 and the
-// size of the grid; a counter between its start and its bound; what is made of
-// them follows. Sums and products of a number's width wrap, so they are
-// computed with 64 bits, and only where it matters what the number is, as an
-// index or for a division, it is asked whether it has left its type.
+// value_ranges.c: emits code that computes the range of values over all threads
+// of a dispatch and all loop iterations. A position lies between 0 and the
+// grid's size; a counter between its start and its bound; ranges of other
+// values follow. Sums and products wrap at a value's width, so ranges are
+// computed in 64 bits; whether a value overflows its type is tested only where
+// that matters, as for an index or a division.
 #include "compiler/vectorize/prepare/versions/value_ranges.h"
 
 #include <stddef.h>
@@ -146,7 +146,7 @@ lanes_range lanes_range_union(lanes_ranges *r, lanes_range a, lanes_range b) {
                        a.is_negative_never && b.is_negative_never};
 }
 
-// Has numbers be between -2^bits and 2^bits.
+// Requires a range to lie between -2^bits and 2^bits.
 static void demand_bits(lanes_ranges *r, lanes_range *range, uint32_t bits) {
   if (range->bits > bits) {
     const int64_t limit = INT64_C(1) << bits;
@@ -207,7 +207,7 @@ bool lanes_range_times(lanes_ranges *r, lanes_range a, int64_t factor,
   return true;
 }
 
-// Of two that are both known only at run time.
+// Multiplies two ranges that are both known only at run time.
 static bool multiply(lanes_ranges *r, lanes_range a, lanes_range b,
                      lanes_range *out) {
   demand_bits(r, &a, 31);
@@ -279,7 +279,8 @@ static bool range_of_position(const lanes_ranges *r, LLVMValueRef position,
   return true;
 }
 
-// What a number is itself, where ranges are computed.
+// Returns the range of a value that is available where ranges are computed: the
+// value itself.
 static bool range_of_known(const lanes_ranges *r, LLVMValueRef number,
                            lanes_range *out) {
   const uint32_t width = width_of(number);
@@ -341,7 +342,7 @@ static bool mask(lanes_ranges *r, lanes_range a, uint64_t bits, uint32_t width,
   return true;
 }
 
-// Where the second operand is known.
+// Computes the range of an operation whose second operand is constant.
 static bool range_by_constant(lanes_ranges *r, LLVMValueRef i, uint64_t c,
                               lanes_range a, lanes_range *out) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// value_ranges.h: what numbers and addresses lie between, over all threads of a
-// dispatch and all turns of loops, as code that computes it.
+// value_ranges.h: emits code that computes the range of values and addresses
+// over all threads of a dispatch and all loop iterations.
 #ifndef MTLC_VALUE_RANGES_H
 #define MTLC_VALUE_RANGES_H
 

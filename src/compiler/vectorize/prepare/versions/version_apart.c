@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// version_apart.c: a sum that lies in memory, as compilers for GPUs write it:
+// version_apart.c: versions loops that accumulate in memory for buffers that do
+// not overlap:
 //
 //   for (int k = 0; k < n; k++) out[i] += a[k] * b[k * m + i];
 //
-// Metal lets buffers overlap, so each turn has to store the sum before it
-// loads. Mostly they do not overlap: one comparison of addresses tells for a
-// whole nest of loops, between all bytes that any thread of the dispatch
-// touches there of each buffer (value_ranges.c). Where they lie apart a second
-// form of the loops runs whose accesses say so (alias.scope), and LLVM keeps
-// the sum in a register. Where they overlap, or where it cannot be told at run
-// time, the loops are as they were.
+// Metal lets buffers overlap, so each iteration must store the sum before it
+// loads. One comparison of addresses for a whole loop nest, over all bytes that
+// any thread of the dispatch accesses there in each buffer (value_ranges.c),
+// shows that they do not. A second version of the loops then has no-alias
+// metadata (alias.scope), and LLVM keeps the sum in a register. If buffers
+// overlap, or it cannot be computed at run time, the original loops run.
 #include "compiler/vectorize/prepare/versions/version_apart.h"
 
 #include <llvm-c/Target.h>
@@ -32,7 +32,7 @@ enum {
   MOST_QUESTIONS = 250,     // instructions that ask
 };
 
-// On the ends of both forms, which are not tried again.
+// Marks the terminators of both versions, which are not versioned again.
 static const char tried_mark[] = "mettle.tried_apart";
 
 // The memory behind one pointer.
@@ -363,7 +363,7 @@ static void move_all(LLVMBuilderRef builder, LLVMBasicBlockRef from,
   }
 }
 
-// Lets the loop's exits know the copy.
+// Adds the copy's values to the phis of the loop's exits.
 static void connect_exits(const lanes_clone *part) {
   for (uint32_t n = part->first; n <= part->last; n++) {
     LLVMBasicBlockRef from =

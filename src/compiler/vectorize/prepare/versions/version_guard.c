@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// version_guard.c: versions the usual first lines of a kernel, which end
-// threads that are out of bounds. In most simdgroups no thread ends. Several
-// simdgroups that run at once go without the branch: if a thread would end,
-// nothing has been done yet, and they are run one by one instead.
+// version_guard.c: versions a kernel's bounds guard, the usual first lines that
+// return from threads out of bounds. In most simdgroups no thread returns.
+// Several simdgroups run at once without the branch: if a thread would return,
+// nothing has been done yet, and they run one by one instead.
 #include "compiler/vectorize/prepare/versions/version_guard.h"
 
 #include <stddef.h>

@@ -8,9 +8,9 @@
 
 #include "compiler/ir/kernel/kernel.h"
 
-// Has the thread function demand (void mettle.demand(i1)) that no thread ends,
-// where that is tested before anything else is done. False if there is no such
-// test.
+// Makes the thread function demand (void mettle.demand(i1)) that no thread
+// returns early, if it tests that before doing anything else. False if there is
+// no such test.
 bool lanes_version_guard(mtlc_kernel *kernel);
 
 #endif

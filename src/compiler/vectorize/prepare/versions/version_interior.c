@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// version_interior.c: images end, and a filter that reaches past an edge takes
-// what lies there:
+// version_interior.c: versions a body for interior threads: one check replaces
+// every clamp and bounds test. A filter that reaches past an image's edge
+// repeats what lies there:
 //
 //   for (int d = -2; d <= 2; d++)
 //     sum += in[y * width + clamp(x + d, 0, width - 1)];
 //
-// or takes nothing from there:
+// or skips it:
 //
 //     if (x + d >= 0 && x + d < width) sum += in[y * width + x + d];
 //
-// Lanes whose index is cut off are no neighbours, which each access has to ask
-// (wrap_checks.c); those that go around an access are masked. Most simdgroups
-// are nowhere near an edge, and one question tells for all accesses: whether
-// all threads' indices are what they were before they were cut off, and within
-// bounds. For those there is a form of the code that does not ask.
+// Lanes with clamped indices are not contiguous, which each access has to test
+// (wrap_checks.c); skipped accesses are masked. Most simdgroups are far from
+// every edge. One check tests for all accesses that no thread's index is
+// clamped or out of bounds; such simdgroups run a version without tests.
 #include "compiler/vectorize/prepare/versions/version_interior.h"
 
 #include <stddef.h>

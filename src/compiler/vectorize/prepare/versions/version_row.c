@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// version_row.c: flat indices that are taken apart into rows and columns:
+// version_row.c: versions divisions of a flat index into row and column for
+// simdgroups within one row:
 //
 //   const uint row = i / columns, column = i % columns;
 //   x[row * stride + column]
 //
-// Most simdgroups are within one row. There the quotient is the first thread's,
-// the same for all, and remainders of neighbours are neighbours. One question
-// tells, and such simdgroups have a form of the code (version_interior.c) that need not
-// gather.
+// In such a simdgroup the quotient is uniform, and remainders of neighbours are
+// contiguous. One check confirms it, and those simdgroups run a version
+// (version_interior.c) without gathers.
 #include "compiler/vectorize/prepare/versions/version_row.h"
 
 #include <stdbool.h>
@@ -119,7 +119,7 @@ static bool any_is(const lanes_clone *part, lanes_quotients *quotients,
   return false;
 }
 
-// Notes a quotient. True if there is no room for more.
+// Records a quotient. True if there is no room for more.
 static bool is_last(const lanes_clone *part, lanes_quotients *quotients,
                     LLVMValueRef i) {
   if (is_wanted(part, i)) {

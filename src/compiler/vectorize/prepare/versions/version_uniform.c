@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// version_uniform.c: where threads may part they mostly do not: `if (i < n)` parts one
-// simdgroup of a grid, `for (i = lane; i < n; i += 32)` the last turn of a row.
-// Without registers for masks, code under a mask costs a multiple: masks are
-// widened at each use, stores under one take a dozen cycles. And of lanes that
-// are constants apart the first one's address tells all, if it runs. So there
-// are two forms: a branch that all threads take, and turns of a loop in which
-// all go on, are code of their own, without masks. When they part, the first
-// form leaves for the second: behind the branch, at the next turn of the loop,
-// or at the beginning of a turn that has done nothing yet but load.
+// version_uniform.c: versions branches and loops for simdgroups whose threads
+// do not diverge. Divergence is rare: `if (i < n)` diverges in one simdgroup of
+// a grid, `for (i = lane; i < n; i += 32)` in the last iteration of a row.
+// Without mask registers masked code is several times slower: masks are widened
+// at each use, and masked stores take a dozen cycles. Also the first lane's
+// address describes lanes a constant apart only if it runs. So a branch that
+// all threads take, and iterations that all continue, have a version without
+// masks. On divergence it leaves for the general version: after the branch, at
+// the next iteration, or at the start of an iteration that has only loaded so
+// far.
 #include "compiler/vectorize/prepare/versions/version_uniform.h"
 
 #include <llvm-c/Target.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// check_strides.c: addresses whose stride from lane to lane is a number of the
-// program's, as in tensors with strides:
+// check_strides.c: tests at run time whether a stride that the program computes
+// is one or zero, as in tensors with strides:
 //
 //   x[position.x * strides.x + position.y * strides.y]
 //
-// Mostly that is one, and lanes are neighbours; where a tensor is broadcast it
-// is none, and all read the same element. Two questions cost a small part of
-// what a gather does.
+// Mostly it is one, and lanes are contiguous; for a broadcast tensor it is
+// zero, and all lanes read the same element. Two tests cost a small part of a
+// gather.
 #include "compiler/vectorize/emit/memory/checked/check_strides.h"
 
 #include <llvm-c/Target.h>

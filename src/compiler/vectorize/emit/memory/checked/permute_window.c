@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// permute_window.c: loads and stores whose lanes are in no order that the compiler
-// knows but turn out to be near each other: the halves that a step of a sort or
-// of a Fourier transform compares, positions divided or with bits exchanged.
-// Where those of a register are within two registers, these are loaded and
-// picked from; a gather takes four times as long. Half of such steps find each
-// register's lanes one behind the other, and need not even pick. A table of so
-// few entries that it is a window needs no question of where its lanes are.
-// Stores to a worker's own memory put their lanes among what is there, which
-// takes much less time than one lane after another. AVX-512 has masks: lanes
-// whose places rise are spread over their window and stored anywhere, where a
-// scatter takes three times as long.
+// permute_window.c: loads and stores lanes in unknown order but near each
+// other: the halves that a step of a sort or of a Fourier transform compares,
+// positions divided or with bits exchanged. If a register's lanes lie within
+// two registers of memory, these are loaded and permuted; a gather takes four
+// times as long. In half of such steps each register's lanes are contiguous and
+// need no permutation. A table small enough to be one window needs no test.
+// Stores to a worker's own memory are merged into its contents, much faster
+// than lane by lane. AVX-512 has masks: lanes with rising addresses are
+// expanded over their window and stored to any memory, where a scatter takes
+// three times as long.
 //
-// What one access has found out, the next with the same indices knows.
+// Accesses with the same indices share the result of the test.
 #include "compiler/vectorize/emit/memory/checked/permute_window.h"
 
 #include <stddef.h>

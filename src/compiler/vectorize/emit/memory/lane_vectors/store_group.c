@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// store_group.c: stores of lanes that are anywhere in memory, where a block
-// stores several elements side by side for each lane, one after the other: a
-// row written step by step, the members of a structure. They wait for the last
-// of them, and each lane's 16 bytes are one store then; scattered, every word
-// of every lane would be one.
+// store_group.c: combines stores of adjacent elements that a block makes one
+// after the other for lanes anywhere in memory: a row written step by step, the
+// members of a structure. They are delayed to the last of them, where each
+// lane's 16 bytes are one store; a scatter would store each word alone.
 #include "compiler/vectorize/emit/memory/lane_vectors/store_group.h"
 
 #include <stddef.h>

@@ -12,7 +12,7 @@
 
 enum { LANES_WORD_BYTES = 4 };
 
-// What one access loads for several instructions.
+// A group of instructions that one access loads for.
 typedef struct lanes_interleave_group {
   LLVMValueRef loads[LARGEST_STRIDE_BYTES];  // by element; NULL for none
   int64_t lowest;                            // first element, counted from the

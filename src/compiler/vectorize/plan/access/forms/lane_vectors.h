@@ -32,8 +32,8 @@ typedef struct lanes_lane_vector_member {
   int64_t bytes;     // bytes of its address
 } lanes_lane_vector_member;
 
-// How lanes' vectors lie: a stride apart over runs of lanes, constants apart,
-// or anywhere.
+// The layout of lanes' vectors: a stride apart over runs of lanes, constants
+// apart, or anywhere.
 typedef enum lanes_rows {
   LANES_ROWS_ANYWHERE,
   LANES_ROWS_STRIDED,
