@@ -260,7 +260,7 @@ static bool is_same_layout(const aoti_tensor *a, const aoti_tensor *b) {
          memcmp(a->strides, b->strides, bytes) == 0;
 }
 
-// Whether the elements fill their extent.
+// True if the elements fill their extent.
 static bool is_dense(const aoti_tensor *tensor) {
   return aoti_extent(tensor->rank, tensor->sizes, tensor->strides) ==
          aoti_tensor_count(tensor);
@@ -271,7 +271,7 @@ static size_t start_of(const aoti_tensor *tensor) {
          (size_t)tensor->offset * aoti_element_size(tensor->dtype);
 }
 
-// Whether the bytes of both overlap, which a blit refuses.
+// True if the bytes of both do not overlap: a blit refuses overlaps.
 static bool is_apart(const aoti_tensor *a, const aoti_tensor *b, size_t bytes) {
   const size_t first = start_of(a) < start_of(b) ? start_of(a) : start_of(b);
   const size_t second = start_of(a) < start_of(b) ? start_of(b) : start_of(a);

@@ -103,7 +103,8 @@ void fold_constants_freed(mtl_buffer *buffer) {
   forget_all(written);
 }
 
-// Under the lock: 0 unless all of it was loaded and none is written by runs.
+// Returns the name of a range; 0 unless all of it was loaded and runs write
+// none of it. The lock is held.
 static uint64_t name_of_range(const mtl_buffer *buffer, size_t offset_bytes,
                               size_t length_bytes) {
   bool is_loaded = false;

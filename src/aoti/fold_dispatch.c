@@ -13,7 +13,7 @@ typedef struct targets {
   uint32_t count;
 } targets;
 
-// Whether argument is all of a storage that a run has made for itself.
+// True if argument is the whole of a storage that a run has made for itself.
 static bool can_be_target(const fold_argument *argument) {
   const aoti_storage *storage = argument->storage;
   return storage && (storage->is_fresh || storage->value) &&

@@ -127,8 +127,8 @@ AOTITorchError aoti_torch_mps_get_kernel_function(
 
 // --- One dispatch ------------------------------------------------------------
 
-// What the calls from start_encoding to the dispatch say. Kept until then,
-// because a dispatch whose results are known (fold.h) is not recorded at all.
+// The calls from start_encoding to the dispatch. They are kept until then,
+// because a dispatch whose results are known (fold.h) is not recorded.
 typedef struct recording {
   mtl_kernel *kernel;  // borrowed; NULL between dispatches
   fold_call call;

@@ -112,7 +112,7 @@ static void set_shape(aoti_tensor *tensor, const int64_t *sizes,
   }
 }
 
-// Whether all elements lie in the storage.
+// Fails unless all elements lie in the storage.
 static mtl_status check_fit(const aoti_tensor *tensor) {
   const int64_t extent =
       aoti_extent(tensor->rank, tensor->sizes, tensor->strides);

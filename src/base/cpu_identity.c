@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cpu_identity.c: the processor's own description of itself. Asked directly,
-// not through /proc/cpuinfo, whose text costs milliseconds on many cores.
+// cpu_identity.c: reads the processor's description by its own instructions;
+// reading /proc/cpuinfo takes milliseconds on many cores.
 #include "base/cpu_identity.h"
 
 #if defined(__x86_64__)

@@ -28,7 +28,7 @@ bool mtli_futex_wait(_Atomic uint32_t *word, uint32_t expected,
 // Wakes count threads at the most.
 void mtli_futex_wake(_Atomic uint32_t *word, uint32_t count);
 
-// Tells the core that this is a loop that waits.
+// Hints to the core that this is a spin loop.
 static inline void mtli_pause(void) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();

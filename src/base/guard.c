@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// guard.c: two system calls, and whether there are any and they are wanted.
+// guard.c: installs and removes guard pages, if the kernel has them and the
+// settings allow it.
 #include "base/guard.h"
 
 #include <stdatomic.h>

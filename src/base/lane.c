@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// lane.c: one list of lanes that have work, and up to a limit as many threads.
+// lane.c: a list of lanes that have work, and threads up to a limit.
 #include "base/lane.h"
 
 #include <pthread.h>

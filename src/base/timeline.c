@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// timeline.c: one lock, a futex for host threads, a list for everything else.
+// timeline.c: a value under one lock, with a futex for host threads and a list
+// of watchers.
 #include "base/timeline.h"
 
 #include <stddef.h>

@@ -134,7 +134,7 @@ void mtli_check_screen_group(mtli_check *check, void *threadgroup);
 void mtli_check_screen_end(mtli_check *check, bool is_clean);
 // A dispatch of a kernel is about to be run by checked code.
 void mtli_check_screen_missed(const char *kernel);
-// How many queues there are: one more, or less. Work of several is not screened.
+// Counts queues: one more, or one less. Work of several queues is not screened.
 uint32_t mtli_check_queue_count(void);
 void mtli_check_queue_begins(void);
 void mtli_check_queue_ends(void);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// clocks.c: what orders dispatches: queues, their encoders and fences, events,
-// and the host where it has seen that work is complete.
+// clocks.c: orders dispatches by vector clocks: of queues, their encoders and
+// fences, events, and the host where it has seen that work is complete.
 //
 // A queue orders its encoders over memory that is tracked. Over untracked
 // memory they may overlap, unless fences, an event or the host order them.
@@ -15,7 +15,7 @@ enum {
   ENCODER_WORDS = ENCODERS / 64,
 };
 
-// What a queue or the host is ordered after, kept by a command buffer.
+// The work that a queue or the host is ordered after, kept by a command buffer.
 typedef struct check_clock {
   uint32_t age;  // segments of other ages are forgotten
   check_hold *holds;
@@ -69,8 +69,8 @@ typedef struct event_clock {
 
 static event_clock *events;  // [event_count]
 static size_t event_count, event_capacity;
-// What the host has seen complete: ordered before all that it commits or
-// signals from now on.
+// The work that the host has seen complete: ordered before all that it commits
+// or signals from now on.
 static check_segment host[CHECK_QUEUES];
 
 static clock_of_queue *clock_of(uint64_t queue) {
@@ -312,8 +312,8 @@ static event_clock *add_event(uint64_t event) {
   return &events[event_count++];
 }
 
-// Notes a signal. With too many values the first are forgotten, and a wait for
-// one of them counts as a wait for a later one.
+// Records a signal. If there are too many values, the first are forgotten, and
+// a wait for one of them counts as a wait for a later one.
 static void note_signal(uint64_t number, uint64_t value,
                         const check_segment *known) {
   event_clock *event = event_of(number);

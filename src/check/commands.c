@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// commands.c: looks at what commands that are no dispatches do to memory:
+// commands.c: checks the memory accesses of commands other than dispatches:
 // copies, fills, and counts of threadgroups that a device reads. Each is one
 // segment.
 #include <stdatomic.h>

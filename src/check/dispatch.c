@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// dispatch.c: begins and ends a checked dispatch: its ranges, its order, what
-// comes before it.
+// dispatch.c: begins and ends a checked dispatch: sets its ranges, its order,
+// and what is ordered before it.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,7 +147,7 @@ static void note_use(check_state *s, const mtli_check_site *site) {
   }
 }
 
-// Notes which arguments are read or written, and which in parts of words.
+// Records which arguments are read or written, and which in parts of words.
 static void note_uses(check_state *s) {
   for (uint32_t i = 0; i < s->sites->count; ++i) {
     const mtli_check_site *site = &s->sites->sites[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // explore.c: runs a dispatch under several schedules (explore:N), each from the
-// same contents of memory, and tells of elements that come out differently.
+// same contents of memory, and reports elements with different results.
 //
 // A schedule that is stale lets a read that races have what was there before
 // the dispatch: on a GPU a write need not be visible to a thread that nothing

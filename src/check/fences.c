@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fences.c: what fences and atomics order between threads: what a thread does
-// before a fence comes before what another does behind one, if the first has
-// written to an atomic behind its fence which the other has read before its
-// own.
+// fences.c: orders threads by fences and atomics: a thread's accesses before
+// its fence are ordered before another's after its own, if the first then wrote
+// an atomic that the other read before its fence.
 #include <stdlib.h>
 #include <string.h>
 
 #include "check/state.h"
 
-// What a release at a location orders.
+// The segments that a release at a location orders.
 typedef struct release {
   uint64_t address;
   uint32_t group;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// findings.c: keeps what was found: one entry for a kind and a pair of lines,
+// findings.c: keeps the findings: one entry for a kind and a pair of lines,
 // with its first instance and a count.
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// host.c: what the host does to buffers in use. Their pages are protected from
-// the commit of work until the host has seen that it is complete, so an access
-// of the host's in between faults, is told, and goes on. For devices whose
-// kernels see other memory than the host.
+// host.c: detects host accesses to buffers in use. Their pages are protected
+// from the commit of work until the host has seen its completion: an access in
+// between faults, is reported, and continues. For devices whose kernels see
+// other memory than the host.
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdatomic.h>

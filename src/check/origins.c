@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// origins.c: where values come from that were never set and were stored in
-// private or threadgroup memory: by the words that they are in.
+// origins.c: tracks the origin of unset values that were stored in private or
+// threadgroup memory, by word.
 #include <stdlib.h>
 #include <string.h>
 

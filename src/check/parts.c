@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// parts.c: the cells of a word whose bytes have been accessed by different
-// threads, or at different places. What is known of each byte is what a cell
-// of its own would say; it is packed into the word's cell where it fits, which
-// it does for threads that run near each other. Else the word is split: each
-// byte has a cell in another array, of which only such words are ever touched.
+// parts.c: the cells of a word whose bytes were accessed by different threads,
+// or at different places. A word's cell packs what a cell for each byte would
+// say, if it fits, which it does for threads that run near each other.
+// Otherwise the word is split: each byte has a cell in another array, of which
+// only such words are ever touched.
 //
 // A packed cell:
 //
@@ -216,7 +216,7 @@ static bool changed_names(uint32_t from, uint32_t bytes, bool is_write,
   return true;
 }
 
-// What the running segment's write of a byte, or its read, comes to.
+// The outcome of the running segment's write, or read, of a byte.
 typedef enum outcome {
   ASK,    // the rules of races.c
   KNOWN,  // it is clean, and its site is not kept

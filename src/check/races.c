@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// races.c: looks at an access beside the last ones of its words, as cells of
-// shadow memory have them. What nothing orders, and of which one writes, is a
-// race. Most accesses are done with in the kernel itself (fast_paths.c).
+// races.c: compares an access with the last ones of its words, which cells of
+// shadow memory record. Two accesses that nothing orders, one of them a write,
+// are a race. The kernel itself dismisses most accesses (fast_paths.c).
 #include <inttypes.h>
 #include <string.h>
 
@@ -112,8 +112,8 @@ static const mtli_check_site *site_then(const check_state *s,
   return &(past ? past->sites : s->sites)->sites[number];
 }
 
-// What is kept as a read may be a write: the last but one of several atomic
-// ones, or a plain one that comes before an atomic one in order.
+// True if the access kept as a read may be a write: the last but one of several
+// atomic ones, or a plain one that comes before an atomic one in order.
 static bool is_kept_write(const look *l, const check_cell *cell) {
   return cell->read && check_is_write(site_then(l->s, cell->read,
                                                 read_site(cell)));
@@ -157,8 +157,8 @@ static void look_at_read(look *l, check_cell *cell, uint32_t bytes) {
   cell->read_site |= (uint16_t)(bytes << 12);
 }
 
-// What a write leaves of the accesses before it. An atomic one orders nothing:
-// others' atomics race with what was no atomic before it.
+// Updates the earlier accesses of a word at a write. An atomic write orders
+// nothing: others' atomics race with earlier accesses that were not atomic.
 static void keep_before_write(const look *l, check_cell *cell,
                               bool is_unordered) {
   const bool was_atomic = is_atomic_write(cell);

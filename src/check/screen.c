@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// screen.c: dispatches whose code finds by itself that there is nothing to
-// find, many threads at a time (compiler/check/screen_accesses.c). Where it
-// stops, what it did is undone, and checked code runs the dispatch.
+// screen.c: runs dispatches as screened code, which checks many threads at a
+// time without reporting (compiler/check/screen_accesses.c). Where it stops,
+// the dispatch is undone, and checked code runs it again.
 //
 // Stamps of accesses are those of a dispatch only: a dispatch is screened if
 // all that came before it is ordered, and all that comes behind it will be.

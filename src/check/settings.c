@@ -162,8 +162,8 @@ bool check_schedule_is_stale(void) {
   return schedule_is_stale || schedule_runs > 3;
 }
 
-// Of explored schedules the first two are forward and reverse, the others
-// random; every second one is stale.
+// Chooses an explored schedule: the first two are forward and reverse, the
+// others random; every second one is stale.
 uint32_t check_schedule(uint32_t run, uint64_t *out_seed, bool *out_is_stale) {
   pthread_once(&once, read_settings);
   *out_seed = schedule_seed;

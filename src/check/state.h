@@ -21,7 +21,7 @@ enum {
 typedef uint32_t check_segment;  // 0 is none
 typedef mtli_check_cell check_cell;
 
-// What is known of a segment.
+// The known facts of a segment.
 typedef struct check_moment {
   uint32_t group;               // linear
   uint32_t threadgroup_epoch;   // barriers passed that order threadgroup memory
@@ -96,7 +96,7 @@ typedef struct check_range {
   uint32_t object_bytes;  // of a referenced type
 } check_range;
 
-// What a group knows of others through fences and atomics.
+// What a group knows of other groups' segments through fences and atomics.
 typedef struct check_known {
   uint32_t owner;    // group that knows
   uint16_t owner_thread;
@@ -257,7 +257,7 @@ bool check_explore_next(check_state *s);
 void check_explore_end(void);
 void *check_explore_stale(check_state *s, void *address, uint64_t length);
 
-// What fast paths may take for granted of an argument.
+// Returns what fast paths may assume of an argument.
 mtli_check_view check_view_of(const check_state *s, const check_range *range);
 
 // settings.c: METTLE_CHECK_SCREEN is "only": what is not screened to its end is
@@ -274,14 +274,14 @@ bool check_is_ordered(const check_state *s, check_segment before,
                       check_kind kind, check_segment barrier);
 // The number given last; rows of threads count by themselves.
 check_segment check_last(check_state *s);
-// Goes on with a thread that has waited: in its segment, unless what it waited
-// for orders.
+// Resumes a thread that has waited: in its segment, unless the wait orders
+// others before it.
 void check_go_on(check_state *s, uint32_t thread);
 // Begins a segment of a thread.
 void check_switch(check_state *s, uint32_t thread);
 // The next segments are of thread and those behind it, at one epoch.
 void check_expect(check_state *s, uint32_t thread);
-// What is known of the running threads has changed.
+// Invalidates what is known of the running threads.
 void check_part(check_state *s);
 // Sets the floors and bounds of the running group.
 void check_set_floors(check_state *s);
@@ -295,7 +295,7 @@ void check_parts_load(const check_cell *cell, const check_cell *quarters,
 // Segments below floor may be forgotten.
 void check_parts_store(check_cell *cell, check_cell *quarters,
                        const check_cell in[4], check_segment floor);
-// What is known of the byte at an offset.
+// Returns the cell of the byte at an offset.
 check_cell check_parts_at(const check_cell *cell, const check_cell *quarters,
                           uint64_t offset);
 mtli_check_part_fn check_part_access;
@@ -381,8 +381,8 @@ typedef struct check_side {
   uint32_t dispatch;
 } check_side;
 
-// Notes an instance, and returns the number of its entry; SIZE_MAX if there is
-// no memory for it. detail is what it is about, in words. Held: the lock.
+// Records an instance, and returns the number of its finding; SIZE_MAX if there
+// is no memory for it. detail describes it. The lock is held.
 size_t check_report(check_state *s, const char *kind, const check_side *first,
                   const check_side *second, const char *detail, ...)
     __attribute__((format(printf, 5, 6)));

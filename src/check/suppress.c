@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// suppress.c: what is known and not to be told again: by a comment in the
-// source, `// mettle-check: ignore race.device`, on one of the finding's lines,
-// or by lines KIND:KERNEL:FILE:LINE of globs in the file METTLE_CHECK_SUPPRESS.
+// suppress.c: suppresses known findings: by a comment in the source, `//
+// mettle-check: ignore race.device`, on one of the finding's lines, or by lines
+// KIND:KERNEL:FILE:LINE of globs in the file METTLE_CHECK_SUPPRESS.
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>

@@ -143,7 +143,8 @@ static void print_reached(cli_error *error) {
   }
 }
 
-// What mtl_pipeline_desc.dump_after is to be: yours, or NULL for nothing.
+// Returns the value of mtl_pipeline_desc.dump_after: yours, or NULL for
+// nothing.
 static char *wanted_dump(const compile_options *options) {
   char *text = NULL;
   if (options->without != NULL) {

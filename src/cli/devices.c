@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// devices.c: `mettle devices`: what there is to run on, and its limits.
+// devices.c: `mettle devices`: lists devices and their limits.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void print_families(const mtl_device *device, bool as_json) {
   }
 }
 
-// What confines the process that compiles for all devices.
+// The sandboxes of the process that compiles for all devices.
 typedef struct compiler_fences {
   char *error;      // malloc'ed; NULL if it could be asked
   uint32_t fences;  // mtl_confinement
@@ -156,7 +156,7 @@ static void print_devices(mtl_device *const *devices, size_t count,
 
 enum { DEVICES_MOST = 64 };
 
-// What is listed, and the one that METTLE_DEVICE asks for.
+// Finds the listed devices, and the one that METTLE_DEVICE names.
 static mtl_status find_all(mtl_device **devices, size_t *out_count) {
   size_t count;
   mtl_device *chosen;

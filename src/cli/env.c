@@ -12,8 +12,7 @@
 
 #include "cli/base/arguments.h"
 
-// Where libMetal lies, from the folder of this command: in the build folder,
-// or installed.
+// The places of libMetal relative to this command's folder: built or installed.
 static const char *const places[] = {"objc", METTLE_OBJC_FROM_BIN};
 
 // Writes the folder that has name, an existing file, to out. xcrun calls this

@@ -12,7 +12,7 @@
 
 typedef int iree_main(char **arguments);
 
-// Looks beside libmettle, then where libraries are looked for.
+// Opens libmettle-iree beside libmettle, else on the usual search path.
 static void *open_library(void) {
   Dl_info info;
   char path[4096];

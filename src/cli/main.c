@@ -49,7 +49,7 @@ static bool is_help(const char *argument) {
   return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
 }
 
-// Whether --help or --version stands among the arguments; prints then.
+// True if --help or --version is among the arguments; prints the answer then.
 static bool answers_question(const cli_verb *verb, char **arguments) {
   for (; *arguments != NULL && strcmp(*arguments, "--") != 0; ++arguments) {
     if (is_help(*arguments)) {

@@ -128,7 +128,8 @@ enum { MTLI_CHECK_PART_WRITE = 1, MTLI_CHECK_PART_THREADGROUP = 2 };
 
 typedef void mtli_check_settle_fn(mtli_check *check);
 
-// Runs count threads from x on, the first of index. It counts the segments.
+// Runs count threads of a row from x on, the first with this index in the
+// threadgroup. It counts their segments.
 typedef void mtli_check_row_fn(const mtli_cpu_launch *launch, void *scratch,
                                const mtli_cpu_group *group, uint32_t x,
                                uint32_t y, uint32_t z, uint32_t index,

@@ -206,7 +206,7 @@ iree_status_t mettle_semaphore_create(mettle_device *device, uint64_t value,
 bool mettle_semaphore_isa(iree_hal_semaphore_t *semaphore);
 // Returns the value; UINT64_MAX if it has failed.
 uint64_t mettle_semaphore_value(mettle_semaphore *semaphore);
-// Notes the last submission of the calling thread, which helps to run it when
+// Records the last submission of the calling thread, which helps to run it when
 // it queries its semaphore.
 void mettle_semaphore_submitted(iree_hal_semaphore_list_t signals);
 // Adds a wait to its semaphore's list, or removes it. The mutex is held.
@@ -315,7 +315,8 @@ bool mettle_command_buffer_isa(iree_hal_command_buffer_t *base);
 const mettle_command *mettle_command_buffer_commands(
     iree_hal_command_buffer_t *base, uint32_t *out_count);
 uint64_t mettle_command_buffer_profile_id(iree_hal_command_buffer_t *base);
-// Notes how long an execution took; true if the last one was short.
+// Records how long an execution took; mettle_command_buffer_is_short is true if
+// the last one was short.
 void mettle_command_buffer_ran(iree_hal_command_buffer_t *base, uint64_t ns);
 bool mettle_command_buffer_is_short(iree_hal_command_buffer_t *base);
 iree_status_t mettle_command_set_pattern(mettle_command *command,

@@ -116,7 +116,7 @@ bool mettle_op_has_failed(mettle_op *op) {
   return iree_atomic_load(&op->failure, iree_memory_order_seq_cst) != 0;
 }
 
-// Has the operation's waits given up, once, when all are registered.
+// Abandons the operation's waits, once, when all are registered.
 static void abandon_once(mettle_op *op) {
   if (!iree_atomic_exchange(&op->abandoned, 1, iree_memory_order_acq_rel)) {
     mettle_op_hold(op);
@@ -222,7 +222,7 @@ bool mettle_op_is_ready(const mettle_op *op) {
   return true;
 }
 
-// Notes whether committed work will satisfy the wait. The mutex is held.
+// Records whether committed work will satisfy the wait. The mutex is held.
 static void note_cover(mettle_wait *wait) {
   mettle_semaphore *ours = wait->ours;
   if (ours && ours->promised >= wait->value) {
@@ -406,7 +406,7 @@ void mettle_op_promise(mettle_op *op) {
   }
 }
 
-// Every wait is satisfied or will be: the work may go its way.
+// Issues the work of an operation, whose waits are satisfied or will be.
 static void op_issue(mettle_op *op) {
   mettle_op_hold(op);
   if (!mettle_op_has_failed(op)) {

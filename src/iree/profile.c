@@ -35,8 +35,8 @@ static iree_hal_local_profile_queue_scope_t scope_of(
       .stream_id = ((uint64_t)ordinal << 32) | queue->ordinal};
 }
 
-// Tells what the device's clock and the host's say at one moment. The profile
-// mutex is held.
+// Reports the device's and the host's clock at one moment. The profile mutex is
+// held.
 static iree_status_t correlate(mettle_device *device) {
   iree_hal_profile_clock_correlation_record_t record;
   memset(&record, 0, sizeof record);

@@ -152,7 +152,8 @@ static void end_waits(mettle_semaphore *semaphore, uint64_t value,
   mettle_steps_run();
 }
 
-// What was promised has come: nobody needs to wait for its command buffer.
+// Drops a promise that has been kept: nobody needs to wait for its command
+// buffer.
 static void forget_promise(mettle_semaphore *semaphore, uint64_t value) {
   mtl_command_buffer *commands = NULL;
   iree_slim_mutex_lock(&semaphore->device->mutex);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// files.c: whole files of the program's: libraries and archives.
+// files.c: reads and writes whole files of the program's: libraries and
+// archives.
 #include "runtime/files.h"
 
 #include <errno.h>

@@ -314,8 +314,8 @@ static bool is_much_pending(const mtl_stream *stream) {
          stream->pending_bytes >= stream->desc.flush_bytes;
 }
 
-// Whether an idle device is worth waking: it takes some microseconds until it
-// runs, as long as a dozen small dispatches.
+// True if the pending work is worth waking an idle device: that takes some
+// microseconds, as long as a dozen small dispatches.
 static bool is_enough_for_idle(const mtl_stream *stream) {
   const mtl_stream_statistics *now = &stream->statistics;
   return now->pending_dispatches >= stream->desc.flush_dispatches / IDLE_PART ||

@@ -308,8 +308,8 @@ static const model_pair *find_pair(const model_pair *pairs, size_t count,
   return NULL;
 }
 
-// What the inactive set lacks and is not given, it takes from the active one:
-// after a swap the model is whole. Adds to pairs, room for all constants.
+// Adds the active set's constants that the inactive one lacks and is not given:
+// after a swap the model is complete. pairs has room for all constants.
 static mtl_status add_missing(const mtl_model *model, model_pair *pairs,
                               size_t *count) {
   const size_t given = *count;

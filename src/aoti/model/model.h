@@ -16,8 +16,8 @@ typedef struct model_pair {
   AtenTensorHandle handle;
 } model_pair;
 
-// What Inductor's models export.
-// Source: torch/csrc/inductor/aoti_runtime/interface.h
+// The functions that Inductor's models export. Source:
+// torch/csrc/inductor/aoti_runtime/interface.h
 typedef struct model_functions {
   int32_t (*create)(model_container *, size_t, const char *, const char *);
   int32_t (*delete)(model_container);

@@ -25,8 +25,8 @@ static int64_t stride_at(const aoti_tensor *tensor, int64_t rank, int64_t d) {
   return own >= 0 && tensor->sizes[own] != 1 ? tensor->strides[own] : 0;
 }
 
-// Whether dimension a belongs behind b in memory: the first operand decides
-// that has both. Positive for yes, 0 if none tells.
+// Compares the order of dimensions a and b in memory; the first operand that
+// has both decides. Positive if b is outside, 0 if none decides.
 static int is_outer(const aoti_tensor *const operands[2], int64_t rank,
                     const int64_t *sizes, int64_t a, int64_t b) {
   for (int i = 0; i < 2 && operands[i]; ++i) {

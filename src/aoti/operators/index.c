@@ -246,7 +246,7 @@ static mtl_status set_pair(int64_t target[2], const int64_t *list,
   return MTL_OK;
 }
 
-// Whether batch, height, width, channel is the order in memory.
+// True if the order in memory is batch, height, width, channel.
 // Source  c10/core/MemoryFormat.h, is_channels_last_strides_2d_s4
 static bool is_channels_last(const aoti_tensor *tensor) {
   static const int order[] = {1, 3, 2, 0};

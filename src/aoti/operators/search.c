@@ -183,7 +183,7 @@ typedef struct ranked {
   int64_t place;
 } ranked;
 
-// What is no number is the largest; equal ones stay in their order.
+// Orders NaN as the largest; keeps the order of equal ones.
 static int compare_ranked(const void *left, const void *right) {
   const ranked *a = left, *b = right;
   const bool a_is_none = isnan(a->value), b_is_none = isnan(b->value);

@@ -62,7 +62,7 @@ static mtl_status measure(const aoti_tensor *self, window *it) {
   return MTL_OK;
 }
 
-// Whether batch, depth, height, width, channel is the order in memory, which
+// True if the order in memory is batch, depth, height, width, channel, which
 // results keep.
 static bool is_channels_last(const aoti_tensor *tensor) {
   static const int order[] = {1, 4, 3, 2, 0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// arena.c: a chain of blocks, the newest one being filled. A pool's chain is
-// taken as a whole, so that nobody sees a block that somebody else takes, and
-// what is left over is given back.
+// arena.c: allocates from a chain of blocks, of which the newest is being
+// filled. An arena takes a pool's whole chain and returns the rest, so that no
+// two threads see the same block.
 #include "base/memory/arena.h"
 
 #include <stdalign.h>

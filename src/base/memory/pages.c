@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pages.c: anonymous mappings, a part of each opened.
+// pages.c: maps anonymous memory and opens a part of each mapping.
 #include "base/memory/pages.h"
 
 #include <errno.h>

@@ -45,8 +45,8 @@ mtl_status mtli_pages_create_wide(size_t length_bytes,
 // Discards [bytes, bytes + length_bytes) and all that shares pages with it, and
 // gives the memory back; it reads as zeros afterwards.
 void mtli_pages_discard(void *bytes, size_t length_bytes);
-// Has the system provide the memory now, instead of page by page at first
-// access. Does nothing if that would take most of the free memory.
+// Allocates the pages now, instead of one by one at first access. Does nothing
+// if that would take most of the free memory.
 void mtli_pages_prefault(void *bytes, size_t length_bytes);
 
 // Accepts what has no memory.

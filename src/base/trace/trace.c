@@ -33,9 +33,9 @@ typedef struct block {
   _Alignas(8) unsigned char bytes[BLOCK_BYTES - 2 * sizeof(void *)];
 } block;
 
-// What a thread has recorded and the writer has not taken. While a timeline is
-// written, only the thread touches it, with is_busy set. The thread that ends
-// the timeline waits for is_busy, and takes the block.
+// Events that a thread has recorded and the writer has not taken. While a
+// timeline is written, only the thread touches it, with is_busy set. The thread
+// that ends the timeline waits for is_busy, and takes the block.
 typedef struct thread_log {
   _Atomic bool is_busy;
   block *block;       // NULL if there is nothing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// trace_text.c: the JSON of a timeline's events. Not by printf, which takes
-// most of the time that a text costs.
+// trace_text.c: writes a timeline's events as JSON, without printf, which would
+// take most of the time.
 #include "base/trace/trace_text.h"
 
 #include <string.h>

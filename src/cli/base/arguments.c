@@ -6,7 +6,7 @@
 
 #include "cli/base/suggest.h"
 
-// Whether argument is the option, alone or with its value joined to it.
+// True if argument is the option, alone or with its value joined to it.
 static bool matches(const option_spec *option, const char *argument,
                     const char **out_joined) {
   const size_t length = strlen(option->name);

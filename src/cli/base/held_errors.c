@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// held_errors.c: keeps back what is printed to standard error, and then prints
-// the part of it that is not told otherwise.
+// held_errors.c: holds back standard error, and then prints the part that is
+// not reported otherwise.
 #include "cli/base/held_errors.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// held_errors.h: standard error, kept back for a while: code that is not ours
-// prints what its caller is told as well.
+// held_errors.h: holds back standard error for a while: foreign code prints
+// what it also returns to its caller.
 #ifndef METTLE_CLI_HELD_ERRORS_H
 #define METTLE_CLI_HELD_ERRORS_H
 

@@ -12,7 +12,7 @@ typedef struct progress progress;
 // progress_stop. Returns NULL where there is nothing to draw on; the other
 // functions allow it.
 progress *progress_start(const char *what);
-// Tells how much is done; without, only the time is shown.
+// Sets how much is done; without it only the time is shown.
 void progress_set(progress *bar, uint64_t done, uint64_t total);
 // Wipes the bar away.
 void progress_stop(progress *bar);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// suggest.h: "did you mean": the name that a mistyped word was to be.
+// suggest.h: finds the known name closest to a mistyped word.
 #ifndef METTLE_CLI_SUGGEST_H
 #define METTLE_CLI_SUGGEST_H
 

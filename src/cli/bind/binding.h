@@ -55,11 +55,11 @@ typedef struct kernel_binding {
 // The table of arguments that a binding is for, and how errors call it.
 mtl_argument_kind binding_table(const kernel_binding *binding);
 const char *binding_table_name(mtl_argument_kind table);
-// What stands before an index of that table: "", "tg", "tex", "sampler" or
+// Returns the prefix of an index in that table: "", "tg", "tex", "sampler" or
 // "table".
 const char *binding_table_prefix(mtl_argument_kind table);
 
-// Tells a word like "x=...", "3=..." or "tex1=..." from other positional
+// True for a word like "x=...", "3=..." or "tex1=...", unlike other positional
 // arguments.
 bool binding_is_one(const char *word);
 

@@ -63,7 +63,7 @@ bool corpus_manifest_read(const char *path, bool may_be_missing,
                           program_options *options,
                           corpus_manifest *out_manifest, cli_error *error);
 void corpus_manifest_clear(corpus_manifest *manifest);
-// Whether the manifest leaves out the file called name.
+// True if the manifest leaves out the file called name.
 bool corpus_manifest_skips(const corpus_manifest *manifest, const char *name);
 
 // Options that a manifest can give at the most; a longer one is refused.

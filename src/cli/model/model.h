@@ -24,7 +24,7 @@ typedef struct model_options {
   bool json;
 } model_options;
 
-// What is known of the layout that a model takes an input in.
+// The known part of the layout that a model expects of an input.
 typedef struct model_layout {
   bool is_known[MTL_TENSOR_MAX_RANK];
   int64_t strides[MTL_TENSOR_MAX_RANK];  // elements

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// program.c: from the options of the command line to a library and its
-// functions.
+// program.c: makes a library and its functions from the options of the command
+// line.
 #include "cli/program/program.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // program.h: the options that every verb with a FILE shares, and the library
-// that comes of them.
+// made from them.
 #ifndef METTLE_CLI_PROGRAM_H
 #define METTLE_CLI_PROGRAM_H
 

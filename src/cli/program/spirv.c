@@ -33,7 +33,8 @@ static bool write_all(int file, const char *bytes, size_t size) {
   return true;
 }
 
-// What a file holds, with a zero behind it; NULL if there is no memory.
+// Returns a file's contents, with a zero behind them; NULL if there is no
+// memory.
 static char *read_all(int file, size_t *out_size) {
   struct stat status;
   const size_t size = fstat(file, &status) == 0 ? (size_t)status.st_size : 0;

@@ -140,7 +140,8 @@ static const char *name_of(const variant *it, size_t number) {
   return argument ? argument->name : "?";
 }
 
-// Who stored a byte: in a run of tier C on cpu, which is made if there is none.
+// Prints which thread stored a byte, by a run of tier C on cpu, which is made
+// if there is none.
 static void print_writer(comparison *c, char **arguments, size_t number,
                          uint64_t offset) {
   variant *checked = NULL;

@@ -57,7 +57,7 @@ kernel_binding *run_find_binding(const run_options *options,
 bool run_resolve_names(run_options *options, const mtl_function *function,
                        cli_error *error);
 
-// What a run leaves behind for its outputs.
+// The results of a run, for its outputs.
 typedef struct run_result {
   const char *device_name;
   uint32_t group[3];

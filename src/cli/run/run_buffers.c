@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// run_buffers.c: from bindings to buffers that hold their contents.
+// run_buffers.c: makes buffers with the contents that bindings give.
 #include "cli/run/run_buffers.h"
 
 #include <inttypes.h>
@@ -70,7 +70,7 @@ static bool is_float_type(mtl_data_type type) {
          type == MTL_TYPE_FLOAT;
 }
 
-// Whether the argument's elements are three components in the room of four.
+// True if the argument's elements are three components padded to four.
 static bool is_padded(const mtl_argument *argument) {
   return argument->components == 3 &&
          argument->size_bytes == 4 * mtl_data_type_size(argument->type);

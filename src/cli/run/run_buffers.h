@@ -59,7 +59,7 @@ void run_collect_contents(const run_options *options, run_state *state);
 
 void run_release_buffers(run_state *state, size_t binding_count);
 
-// What one dispatch differs in from others.
+// The parts of a dispatch that differ between attempts.
 typedef struct run_attempt {
   mtl_buffer **buffers;  // [binding_count]
   mtl_queue *queue;

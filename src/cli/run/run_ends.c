@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// run_ends.c: the run before the run, which finds accesses behind the end of an
-// argument. Memory can be exact at one end only, unless it is whole pages: the
-// run that counts has arguments that begin with a page, this one copies whose
-// last byte is followed by one that cannot be accessed.
+// run_ends.c: runs a kernel once beforehand to find accesses past the end of an
+// argument. Memory can have a guard page at one end only, unless it is whole
+// pages: the actual run has arguments that begin with a page, this one copies
+// that end with one.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +24,8 @@ static bool has_open_end(const run_options *options, const run_state *state) {
   return false;
 }
 
-// What an argument is aligned to so that it can end with its page: as little as
-// its elements allow.
+// Returns an argument's alignment such that it can end with its page: as little
+// as its elements allow.
 static uint8_t least_alignment(const mtl_argument *argument,
                                size_t length_bytes) {
   size_t alignment_bytes = length_bytes & -length_bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// run_log.c: what a kernel says by os_log: printed with --log, and otherwise
-// counted, so that nobody looks for it in vain.
+// run_log.c: prints what a kernel logs by os_log with --log, and otherwise
+// counts it, so that nobody looks for it in vain.
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// run_names.c: holds the words of a command line against a kernel's arguments:
+// run_names.c: matches the words of a command line with a kernel's arguments:
 // which argument each names, and of what type it is.
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +117,8 @@ static bool resolve_bindings(run_options *options, const argument_list *list,
   return ok;
 }
 
-// Tells at once, before the kernel runs, what no file can be.
+// Refuses, before the kernel runs, an output that its file's format cannot
+// hold.
 static bool check_kind(const run_output *output, cli_error *error) {
   static const char *const others[] = {".jpg",  ".jpeg", ".bmp", ".gif", ".tif",
                                        ".tiff", ".webp", ".exr", ".ppm"};

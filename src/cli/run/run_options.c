@@ -228,7 +228,7 @@ kernel_binding *run_find_binding(const run_options *options,
   return NULL;
 }
 
-// What can be told only once everything is read.
+// Checks what depends on several options, once all are read.
 static bool check_whole(const run_options *options, cli_error *error) {
   if (options->program.file == NULL) {
     return cli_fail(error, CLI_USAGE, "FILE.metal is missing");

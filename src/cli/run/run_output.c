@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// run_output.c: what `mettle run` saves and prints.
+// run_output.c: saves and prints the results of `mettle run`.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "cli/bind/png.h"
 #include "cli/run/run_buffers.h"
 
-// How many sides the arrays of a type have.
+// Returns the number of dimensions of the arrays for a texture type.
 static uint32_t side_count(mtl_texture_type type) {
   switch (type) {
     case MTL_TEXTURE_1D:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// trace.c: `mettle trace`: where the time of a timeline went.
+// trace.c: `mettle trace`: summarises where the time of a timeline went.
 #include "cli/trace/trace.h"
 
 #include <stdio.h>

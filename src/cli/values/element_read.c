@@ -340,7 +340,7 @@ static bool at_end(element_reader *reader, const mtl_member *element) {
                   reader->next);
 }
 
-// How many brackets one element may begin with.
+// Returns how many brackets one element may begin with.
 static uint32_t depth_of(const mtl_member *element) {
   if (element_is_array(element)) {
     return 1 + depth_of(&element->members[0]);

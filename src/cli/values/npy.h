@@ -13,7 +13,7 @@
 
 #define NPY_MAX_DIMENSIONS 64  // NumPy 2; NumPy 1 has 32
 
-// What a .npy header says.
+// The contents of a .npy header.
 typedef struct npy_array {
   char descr[8];  // NumPy's type string, "<f4" for instance
   value_type type;

@@ -313,7 +313,7 @@ static uint64_t address_in(const mtl_buffer *buffer, size_t offset_bytes) {
   return buffer->gpu_address + offset_bytes;
 }
 
-// Tells what a command other than a dispatch reads and writes.
+// Reports the reads and writes of a command other than a dispatch.
 static void look_at(cpu_queue *queue, const mtli_command *command,
                     const char *name, uint64_t read, uint64_t written,
                     uint64_t bytes) {

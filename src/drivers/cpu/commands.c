@@ -132,7 +132,7 @@ static void run_execute(cpu_queue *queue, mtli_command *command) {
   }
 }
 
-// Notes the start and end of a command without a job.
+// Records the start and end of a command without a job.
 static void note_instant(const mtli_command *command) {
   mtli_command_times *times = command->times;
   if (times && !atomic_load_explicit(&times->start_ns, memory_order_relaxed)) {

@@ -36,7 +36,7 @@ mtl_status cpu_code_find(cpu_pipeline *pipeline, mtli_group_class group_class,
 // Starts compiling that code, unless it has been started and has not failed.
 // Any thread.
 void cpu_code_prepare(cpu_pipeline *pipeline, mtli_group_class group_class);
-// Has watcher called when the variant is compiled; false if it is already.
+// Calls watcher when the variant is compiled; false if it is already.
 bool cpu_variant_watch(cpu_variant *variant, mtli_watcher *watcher);
 void cpu_variants_free(cpu_pipeline *pipeline);
 

@@ -92,8 +92,8 @@ static inline bool cpu_code_has(const cpu_code *code, uintptr_t instruction) {
 
 typedef struct cpu_variant cpu_variant;
 
-// What a piece of a job took lately: on one thread, and shared with threads
-// that were spinning (habits.c); 0 if unknown.
+// The recent time of a job's piece: on one thread, and shared with threads that
+// were spinning (habits.c); 0 if unknown.
 typedef struct cpu_habit {
   _Atomic uint64_t piece_ps[2];
   _Atomic uint32_t count;
@@ -121,8 +121,8 @@ typedef struct cpu_event {
   _Atomic uintptr_t signaller;
 } cpu_event;
 
-// What a client's thread waits for while it helps: room in a queue, a command
-// buffer, or an event's value. All zero is nothing.
+// The goal of a waiting client's thread: room in a queue, a command buffer's
+// completion, or an event's value. All zero is none.
 typedef struct cpu_goal {
   const mtl_queue *queue;
   const mtl_command_buffer *command_buffer;

@@ -197,7 +197,7 @@ static uint64_t code_bytes(const cpu_job *job) {
                         mtli_cpu_code_bytes(job->edge_code->code, threads));
 }
 
-// What a job's code needs.
+// Sets the job's order of execution and the memory that its code needs.
 static void prepare_code(cpu_job *job, bool is_tier_1) {
   job->is_in_order = !is_tier_1 || job->is_screened;
   job->kept_bytes = code_bytes(job);

@@ -217,8 +217,8 @@ typedef enum wish {
 } wish;
 enum { LEAST_ASKED = 2 };
 
-// What follows from a variant's state. The lock is held. *out_begins says that
-// an attempt has begun, whose task is to be posted.
+// Advances a variant's state. The lock is held. *out_begins is true if an
+// attempt has begun, whose task is to be posted.
 static mtl_status go_on(cpu_variant *variant, wish how, bool *out_begins) {
   const bool is_pending = mtli_timeline_value(&variant->ended) < variant->begun;
   const bool has_failed = !is_pending && variant->status != MTL_OK;

@@ -192,8 +192,8 @@ static mtl_status run_sample(const cuda_worker *worker,
 
 // --- the list ----------------------------------------------------------------
 
-// Has large shared buffers be on the GPU: kernels that fetch page by page take
-// many times as long.
+// Prefetches large shared buffers to the GPU: kernels that fault page by page
+// take many times as long.
 static void prefetch(const cuda_worker *worker, mtl_buffer *const *buffers,
                      size_t count) {
   for (size_t i = 0; i < count; i++) {

@@ -156,7 +156,7 @@ typedef struct cuda_mark {
                       // if only the event tells
 } cuda_mark;
 
-// What a mark is for.
+// The purpose of a mark.
 typedef enum cuda_mark_kind {
   CUDA_MARK_PLACE,  // to be waited for
   CUDA_MARK_TIME,   // and to tell when

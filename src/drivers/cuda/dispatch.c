@@ -29,7 +29,8 @@ static size_t inline_bytes(const mtli_dispatch *dispatch) {
   return bytes;
 }
 
-// Where a command's inline bytes are for kernels: the driver's part of it.
+// Returns where a command keeps the GPU address of its inline bytes: in the
+// driver's part.
 static uint64_t *inline_address(const mtli_command *command) {
   return mtli_command_data((mtli_command *)command);
 }

@@ -33,7 +33,7 @@ static bool read_text(cuda_worker *worker, uint64_t address, char *text,
   return length > 0;
 }
 
-// What the access was that was refused.
+// Describes the access that was refused.
 static void describe_refused(const cuda_worker *worker, const cuda_list *list,
                              char *text, size_t capacity) {
   const mtli_ptx_fault *fault = list->fault;

@@ -116,7 +116,8 @@ static mtl_status add_slab(cuda_slabs *slabs, int class) {
   return MTL_OK;
 }
 
-// What is larger than any piece is an allocation of its own.
+// True if an allocation of so many bytes is a piece; a larger one is an
+// allocation of its own.
 static bool is_piece(size_t bytes) {
   return bytes <= (size_t)1 << CUDA_LARGEST_PIECE_SHIFT;
 }

@@ -106,8 +106,8 @@ static bool look_out(cuda_worker *worker, uint32_t seen) {
   return is_news;
 }
 
-// Lets a client that waits be sooner: it has what is needed in its processor's
-// caches. Not where another queue may wait. The lock is let go meanwhile.
+// Yields a role to a client that waits: its processor's caches have what is
+// needed. Not where another queue may wait. Releases the lock meanwhile.
 static void give_way(cuda_worker *worker, int role) {
   if (role == 1 && worker->first_step &&
       worker->first_step->kind != CUDA_STEP_END) {

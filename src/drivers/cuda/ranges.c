@@ -69,8 +69,8 @@ static void add_all(ranges *all, cuda_device *device, const cuda_list *list) {
   cuda_slabs_add_ranges(&device->descriptors, add, all);
 }
 
-// Where the buffer begins that an address is in, of a heap's memory and the
-// buffers in it the buffer; the address itself if it is in none.
+// Returns the start of the buffer that contains an address, in a heap the
+// innermost; the address itself if there is none.
 static uint64_t begin_around(mtl_device *device, uint64_t address) {
   uint64_t begin = address;
   size_t least_bytes = SIZE_MAX;
@@ -86,8 +86,8 @@ static uint64_t begin_around(mtl_device *device, uint64_t address) {
   return begin;
 }
 
-// What is bound to a parameter: the buffer around the address, which the offset
-// is into, or the bytes that were set.
+// Returns the range bound to a parameter: the buffer around the address, which
+// the offset is into, or the bytes that were set.
 static mtli_ptx_range range_of(mtl_device *device,
                                const mtli_dispatch *dispatch,
                                const uint64_t *arguments, size_t slot) {

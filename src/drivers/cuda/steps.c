@@ -19,7 +19,7 @@ enum {
   ANCHOR_NS = 8 * 1000 * 1000 * 1000LL,
 };
 
-// Under the lock, which orders what the news are of.
+// Called under the lock, which orders the announced changes.
 void cuda_worker_tell_news(cuda_worker *worker) {
   atomic_fetch_add_explicit(&worker->news, 1, memory_order_relaxed);
 }
@@ -218,7 +218,7 @@ static void find_times(cuda_worker *worker, const cuda_step *step,
   *end_ns = *start_ns + ran_ns;
 }
 
-// Tells when the command buffer ran. seen_ns: when its end was seen to come, or
+// Records when the command buffer ran. seen_ns: when its end was observed, or
 // 0. The host's times take no call of the driver.
 static void tell_times(cuda_worker *worker, const cuda_step *step,
                        uint64_t seen_ns) {

@@ -123,7 +123,7 @@ mtl_status metal_encode_blit(metal_encoding *encoding,
 
 // --- shadows -------------------------------------------------------------------
 
-// Where a level of one slice lies, and how large it is.
+// The place and size of a level of one slice.
 typedef struct piece {
   unsigned long offset_bytes, row_bytes, image_bytes;
   metal_size size;

@@ -216,7 +216,7 @@ static id compile_options(mtl_language_version version, mtl_math_mode mode,
   return options;
 }
 
-// Has Metal compile a text; *out_error may be set on success, too: warnings.
+// Compiles a text by Metal; *out_error may be set on success, too: warnings.
 static mtl_status compile(const mtl_device *device, const mtli_bytes *source,
                           mtl_language_version version, mtl_math_mode mode,
                           id *out_object, id *out_error) {

@@ -179,7 +179,8 @@ mtl_status metal_buffer_modified(mtl_buffer *buffer, size_t offset_bytes,
   return MTL_OK;
 }
 
-// Has a set of one bring memory in: it may leave again with the set.
+// Requests residency through a set of one; the memory may leave again with the
+// set.
 static void request_residency(const metal_device *device, id object) {
   if (!RESPONDS(device->object, newResidencySet)) {
     return;  // before macOS 15

@@ -8,8 +8,8 @@
 #include "code/log_abi.h"
 #include "drivers/metal/metal.h"
 
-// What Metal's callbacks hold on to. The runtime's command buffer is gone once
-// it has heard of its end.
+// The state that Metal's callbacks retain. The runtime's command buffer is gone
+// once it has been told of its end.
 struct metal_run {
   mtli_object object;
   mtl_device *device;  // as long as the command buffer is not done
@@ -360,7 +360,7 @@ void metal_queue_submit(mtl_queue *queue, mtl_command_buffer *command_buffer) {
   metal.pool_pop(pool);
 }
 
-// What Metal has got it does not give back.
+// Cancels a command buffer that Metal has not begun; Metal cannot stop others.
 mtl_status metal_queue_cancel(mtl_queue *queue,
                               mtl_command_buffer *command_buffer) {
   metal_run *run = ((metal_list *)command_buffer->driver_data)->run;

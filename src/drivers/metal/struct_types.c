@@ -12,7 +12,8 @@
 // MTLDataType of what is no value.
 enum { STRUCT = 1, ARRAY = 2, TEXTURE = 58, SAMPLER = 59, POINTER = 60,
        PIPELINE = 79, COMMANDS = 80, FUNCTION_TABLE = 115 };
-// How deep structs and the pointers between them are followed.
+// The nesting depth to which structs and the pointers between them are
+// followed.
 enum { DEPTH_LIMIT = 8, HANDLE_BYTES = 8 };
 
 // --- one member, arrays looked through -----------------------------------------
@@ -152,7 +153,7 @@ static char kind_letter(unsigned long type) {
                                   : 'c';
 }
 
-// Where members of a struct within a struct begin.
+// The base of a nested struct's members.
 typedef struct place {
   unsigned long first_id;
   uint32_t offset_bytes;

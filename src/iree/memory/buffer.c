@@ -117,7 +117,7 @@ static iree_status_t buffer_unmap_range(iree_hal_buffer_t *base,
   return iree_ok_status();
 }
 
-// What the host sees is Metal's shared storage: nothing is to be done.
+// Does nothing: host-visible memory is Metal's shared storage.
 static iree_status_t buffer_range_is_shared(iree_hal_buffer_t *base,
                                             iree_device_size_t offset,
                                             iree_device_size_t length) {

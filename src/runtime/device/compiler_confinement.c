@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// compiler_confinement.c: what confines the compiler process, as it finds itself.
+// compiler_confinement.c: asks the compiler process which sandboxes confine it.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// conditions.c: which arguments function constants switch on and off.
+// conditions.c: evaluates which arguments the function constants enable.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

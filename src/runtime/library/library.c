@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// library.c: libraries from source, from memory and from files.
+// library.c: creates libraries from source, from memory and from files.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// library_async.c: libraries compiled in the background.
+// library_async.c: compiles libraries in the background.
 #include <stdlib.h>
 #include <string.h>
 

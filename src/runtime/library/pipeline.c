@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pipeline.c: a function's machine code, asked for from the compiler and
-// loaded by the driver.
+// pipeline.c: creates pipelines: requests a function's machine code from the
+// compiler, and loads it by the driver.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

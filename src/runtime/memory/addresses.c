@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// addresses.c: which memory an address belongs to, for errors. An argument of
-// the dispatch is named if the kernel may access it that way, then a buffer
-// that was released; another buffer only if the address is inside.
+// addresses.c: finds the memory of an address, for errors. It names an argument
+// of the dispatch if the kernel may access it that way, then a released buffer;
+// another buffer only if the address is inside.
 #include <inttypes.h>
 #include <stdio.h>
 

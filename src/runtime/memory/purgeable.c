@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// purgeable.c: purgeable states. Memory is given back when a state says so, and
-// never taken away: what is volatile stays.
+// purgeable.c: purgeable states. Memory is released when a state says so, never
+// behind the client's back: volatile memory stays.
 #include "mettle/heap.h"
 #include "runtime/objects.h"
 

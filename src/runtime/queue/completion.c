@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// completion.c: what a driver reports of a command buffer, and what that sets
-// off: status, callbacks, the end of what was kept, waking who waits.
+// completion.c: completes command buffers as the driver reports: sets status,
+// runs callbacks, releases what was retained, wakes waiters.
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// queue.c: the order of commits. Every enqueued or committed command buffer
-// has a place in a list; what stands committed at its head is handed to the
-// driver, in order.
+// queue.c: keeps the order of commits. Every enqueued or committed command
+// buffer has a place in a list; committed ones at its head go to the driver, in
+// order.
 #include <stdlib.h>
 
 #include "base/futex.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// work_times.c: when each encoder and each command of a command buffer ran, for
-// those that are to tell. Commands are numbered as they are recorded, the
-// driver writes the times of each, and completion puts them together.
+// work_times.c: collects when each encoder and command of a command buffer ran,
+// on request. Commands are numbered as they are recorded, the driver writes the
+// times of each, and completion combines them.
 #include <stdlib.h>
 #include <string.h>
 

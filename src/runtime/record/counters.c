@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// counters.c: samples of the device's time: a buffer of them, the commands that
-// take them, and those that read them.
+// counters.c: buffers of samples of the device's clock, and the commands that
+// take and resolve them.
 #include "mettle/counters.h"
 
 #include <stdlib.h>

@@ -88,7 +88,7 @@ static mtl_status failed(int result, const char *what) {
   return mtl_fail(MTL_KERNEL_FAULT, "%s: cuBLAS gives %d", what, result);
 }
 
-// Under the lock.
+// Finds the stream's cuBLAS handle, or makes one. The lock is held.
 static mtl_status handle_for(void *stream, void **out_handle) {
   for (int i = 0; i < HANDLES; i++) {
     if (handles[i].handle && handles[i].stream == stream) {

@@ -48,7 +48,8 @@ static bool is_pointwise(const ops_convolution *s) {
   return true;
 }
 
-// Whether an output channel's weights lie in one piece, and in which order.
+// True if an output channel's weights are contiguous; *out_by_taps is their
+// order.
 static bool find_order(const ops_convolution *s, bool *out_by_taps) {
   const int64_t taps = (int64_t)s->window[0] * s->window[1] * s->window[2];
   const int64_t channel = s->weight_strides[1];

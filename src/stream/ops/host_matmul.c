@@ -172,7 +172,7 @@ static size_t scratch_bytes(const product *p) {
   return (size_t)elements * sizeof(float);
 }
 
-// Whether out's memory is another operand's, in another order.
+// True if bias and out share memory in different layouts.
 static bool may_overlap(const mtl_tensor *bias, const mtl_tensor *out) {
   return bias->buffer == out->buffer &&
          (bias->offset_bytes != out->offset_bytes ||

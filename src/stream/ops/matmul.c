@@ -97,8 +97,8 @@ enum {
   PACKED_MAX_BYTES = 64 << 20,
 };
 
-// Whether b is worth packing: many rows read it, and as it lies it would be
-// read across cache lines or from few of the caches' places.
+// True if packing b pays: many rows read it, and unpacked it would be read
+// across cache lines or from few cache sets.
 static bool is_worth_packing(const matmul *it, uint64_t batches) {
   const bool is_awkward = it->b_column != 1 || it->b_row % 256 == 0;
   return is_awkward && it->m >= TALL && it->n >= LEAST_COLUMNS && it->k >= 8 &&

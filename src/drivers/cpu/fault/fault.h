@@ -83,9 +83,9 @@ bool cpu_fault_prepare_thread(void);
 // buffer; other jobs and threads go on.
 void cpu_fault_run_guarded(cpu_job *job, uint64_t first, uint64_t end,
                            cpu_context *context);
-// Does the additions that the code in scratch has deferred, if any: before its
-// thread leaves the job, and before other code runs there. Faults are caught
-// here too.
+// Performs the additions that the code in scratch has deferred, if any: before
+// its thread leaves the job, and before other code runs there. Faults are
+// caught here too.
 void cpu_context_finish(cpu_job *job, cpu_context *context);
 
 // fault_operand.c: finds the address that the instruction of a signal's
@@ -106,8 +106,8 @@ static inline bool cpu_job_has_code(const cpu_job *job, uintptr_t instruction) {
 typedef void cpu_signal_handler(int signal, siginfo_t *info, void *state);
 // Chooses a signal for interrupts and installs its handler, once.
 void cpu_interrupt_install(cpu_signal_handler *faults);
-// Has a thread leave its kernel if its queue is to stop. May have no effect.
-// The thread exists.
+// Interrupts a thread, which leaves its kernel if its queue is to stop. May
+// have no effect. The thread exists.
 void cpu_interrupt_send(pthread_t thread);
 // For the handler: whether a signal is an interrupt, and whether the thread is
 // to leave: it runs an instruction of a kernel whose queue is to stop.

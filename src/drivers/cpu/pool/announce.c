@@ -47,7 +47,7 @@ bool cpu_pool_has_looking(const cpu_pool *pool) {
   return false;
 }
 
-// Tells a squad; returns how many threads that is.
+// Notifies a squad; returns how many of its threads spin.
 static uint32_t tell_squad(cpu_squad *squad, uint64_t news) {
   const uint64_t awake = atomic_load(&squad->awake);
   if (awake >= LOOKING) {
@@ -57,8 +57,8 @@ static uint32_t tell_squad(cpu_squad *squad, uint64_t news) {
   return (uint32_t)(awake / LOOKING);
 }
 
-// Tells `count` spinning threads or more. A client's thread looks only for work
-// of its own queue.
+// Notifies at least `count` spinning threads. A client's thread looks only for
+// work of its own queue.
 void cpu_pool_tell_lookouts(cpu_pool *pool, uint64_t news, uint32_t count) {
   tell_squad(&pool->clients, news);
   const uint32_t squads =
@@ -79,7 +79,7 @@ static uint32_t count_coming(const cpu_pool *pool, const cpu_queue *queue) {
   return coming;
 }
 
-// Has the next unlock wake some of the threads that are to be woken.
+// Makes the next unlock wake some of the threads that are to be woken.
 void cpu_pool_wake_some(cpu_pool *pool) {
   const uint32_t wakes = pool->owed < WAKES ? pool->owed : WAKES;
   pool->owed -= wakes;

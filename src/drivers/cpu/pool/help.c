@@ -34,7 +34,7 @@ static cpu_queue *take_queue(cpu_pool *pool, uintptr_t own, bool may_visit,
   return queue;
 }
 
-// Does one thing towards the goal; false if there is none to do.
+// Performs one action towards the goal; false if there is none.
 static bool help_once(cpu_pool *pool, uintptr_t own, const cpu_goal *goal,
                       cpu_context *context) {
   cpu_job *job = cpu_pool_join(pool, own);

@@ -48,7 +48,7 @@ static bool has_come_for(cpu_pool *pool, uintptr_t queue_address,
          cpu_goal_is_reached(goal);
 }
 
-// Notes which queue a client's thread spins for, or that it stops.
+// Records which queue a client's thread spins for.
 static void note_stayer(cpu_pool *pool, uintptr_t queue_address,
                         cpu_context *context) {
   cpu_pool_lock(pool);

@@ -56,7 +56,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
-// Does what is due for one queue; returns when it is to be looked at again.
+// Performs what is due for one queue; returns when to look at it again.
 static uint64_t oversee(cpu_overseer *overseer, cpu_queue *queue,
                         uint64_t now_ns) {
   if (queue->deadline_ns && queue->deadline_ns <= now_ns) {
@@ -89,7 +89,7 @@ static uint64_t look(cpu_overseer *overseer, uint64_t now_ns) {
   return overseer->is_watching ? now_ns + LOOK_NS : MTLI_FOREVER;
 }
 
-// Does all that is due; returns when something will be. The lock is held.
+// Performs all that is due; returns when something will be. The lock is held.
 static uint64_t oversee_all(cpu_overseer *overseer) {
   const uint64_t now_ns = mtli_now_ns();
   uint64_t next_ns = MTLI_FOREVER;

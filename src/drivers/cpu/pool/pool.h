@@ -10,8 +10,8 @@ enum {
   SQUADS = 16,
 };
 
-// Threads that look out together. A job that is worth few threads is told to
-// few squads, so that not all rush for it.
+// A squad: threads that spin on one word. A job that is worth few threads is
+// told to few squads, so that not all rush for it.
 struct cpu_squad {
   // Another with each announcement: one of cpu_jobs_open, or the pool's news
   // behind those.
@@ -73,14 +73,14 @@ void cpu_pool_remove_context(cpu_pool *pool, cpu_context *context);
 // True if a worker looks out.
 bool cpu_pool_has_looking(const cpu_pool *pool);
 
-// Has count threads or more of those that look out come. Clients' threads look
-// for work of their own queue, and see whether it is.
+// Notifies at least count spinning threads. Clients' threads look for work of
+// their own queue only.
 void cpu_pool_tell_lookouts(cpu_pool *pool, uint64_t news, uint32_t count);
 
-// Has the next unlock wake some of those that are to be woken.
+// Makes the next unlock wake some of the threads that are to be woken.
 void cpu_pool_wake_some(cpu_pool *pool);
 
-// Says that a job of queue has been opened, for count threads.
+// Announces an open job of queue to count threads.
 void cpu_pool_announce_job(cpu_pool *pool, const cpu_queue *queue,
                            uint64_t news, uint32_t count);
 
@@ -92,7 +92,7 @@ void cpu_pool_look(cpu_context *context, bool is_looking);
 
 // --- idle.c ------------------------------------------------------------------
 
-// What had been announced when the lists were looked at last.
+// The announcements that a thread had seen when it last looked at the lists.
 typedef struct cpu_pool_seen {
   uint32_t news;   // the pool's
   uint64_t squad;  // the squad's

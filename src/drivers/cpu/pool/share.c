@@ -27,7 +27,8 @@ enum {
   CHUNKS_PER_THREAD = 8,
 };
 
-// How many pieces to take at a time of count that take about piece_ns each.
+// Returns how many pieces to take at a time of count that take about piece_ns
+// each.
 static uint64_t choose_chunk(uint64_t count, uint64_t piece_ns,
                              uint64_t threads) {
   const uint64_t fair = at_least(count / (threads * CHUNKS_PER_THREAD), 1);
@@ -56,7 +57,7 @@ static void share(cpu_queue *queue, cpu_job *job, uint64_t done,
   cpu_pool_share(queue->pool, job, (uint32_t)others, context);
 }
 
-// Notes what a piece took of a job that was shared as a whole.
+// Records the time of a piece of a job that was shared as a whole.
 static void note_shared(const cpu_job *job, uint64_t spent_ns,
                         _Atomic uint64_t *lately_ns) {
   const uint64_t threads = at_least(job->run_count, 1);
@@ -74,8 +75,8 @@ static void share_at_once(cpu_queue *queue, cpu_job *job, uint64_t expected_ns,
   note_shared(job, mtli_now_ns() - start_ns, lately_ns);
 }
 
-// Lets others have the whole of job while this thread goes on with the
-// commands beside it; cpu_queue_settle comes back for what is left.
+// Gives the whole of job to other threads while this one continues with the
+// commands beside it; cpu_queue_settle comes back for the rest.
 static void give_away(cpu_queue *queue, cpu_job *job, uint64_t piece_ns,
                       cpu_context *context) {
   const uint64_t threads = cpu_pool_threads(queue->pool);
@@ -88,7 +89,7 @@ static void give_away(cpu_queue *queue, cpu_job *job, uint64_t piece_ns,
   cpu_pool_offer(queue->pool, job, 1);
 }
 
-// What is worth sharing now.
+// Returns the shortest work that is worth sharing now.
 static uint64_t least_shared_ns(cpu_queue *queue) {
   return cpu_pool_has_lookout(queue->pool) ? HOT_SHARE_NS : SHARE_NS;
 }

@@ -8,9 +8,9 @@
 
 // --- pool.c ------------------------------------------------------------------
 
-// How long a thread looks out where work is likely to come: a wake takes that
-// long on a virtual machine whose other processor sleeps (10 to 20 us of the
-// thread that wakes and as much until the other runs; 2-core Xeon, 2026-11).
+// How long a thread spins where work is likely to come: a wake takes that long
+// on a virtual machine whose other processor sleeps (10 to 20 us of the thread
+// that wakes and as much until the other runs; 2-core Xeon, 2026-11).
 enum { CPU_LOOKOUT_NS = 50 * 1000 };
 
 cpu_pool *cpu_pool_create(void);
@@ -59,7 +59,7 @@ cpu_job *cpu_pool_join(cpu_pool *pool, uintptr_t queue_address);
 // if that was the last thing its queue waited for: the caller now runs it.
 bool cpu_pool_work(cpu_pool *pool, cpu_job *job, cpu_context *context);
 
-// For the calling thread; NULL when out of memory.
+// Lends a context to the calling thread; NULL when out of memory.
 cpu_context *cpu_pool_borrow_context(cpu_pool *pool);
 void cpu_pool_return_context(cpu_pool *pool, cpu_context *context);
 
@@ -95,8 +95,8 @@ cpu_jobs *cpu_jobs_create(uint32_t thread_limit);
 void cpu_jobs_free(cpu_jobs *jobs);
 // False if no slot is free.
 bool cpu_jobs_take_slot(cpu_jobs *jobs, cpu_job *job);
-// Lets threads join a job that has a slot, and pieces; so many are in it.
-// Returns a number that no other opening has, below CPU_SLOTS << 32.
+// Opens a job that has a slot, and pieces, to other threads; users are in it
+// already. Returns a number that no other opening has, below CPU_SLOTS << 32.
 uint64_t cpu_jobs_open(cpu_jobs *jobs, cpu_job *job, uint32_t users);
 // A hint whether there is one to join, of a queue unless the address is 0.
 bool cpu_jobs_are_open(const cpu_jobs *jobs, uintptr_t queue_address);
@@ -122,7 +122,7 @@ bool cpu_pieces_take(cpu_job *job, uint32_t seat, uint64_t *out_first,
 // Finds the habit for a job of so many pieces.
 cpu_habit *cpu_habit_of(cpu_habit habits[CPU_HABITS], uint64_t piece_count);
 bool cpu_habit_is_to_share(cpu_habit *habit);
-// Notes what piece_count pieces took.
+// Records the time that piece_count pieces took.
 void cpu_habit_note(cpu_habit *habit, bool was_shared, uint64_t spent_ns,
                     uint64_t piece_count);
 

@@ -23,8 +23,8 @@ void cpu_pool_offer(cpu_pool *pool, cpu_job *job, uint32_t helpers) {
   open_job(pool, job, 0, helpers);
 }
 
-// What the last to leave a job does. True if that was the last thing that its
-// queue waited for.
+// Ends a job, on the last thread that leaves it. True if its queue waited for
+// nothing else.
 static bool end_job(cpu_job *job) {
   cpu_queue *queue = job->queue;
   if (job->command->times) {

@@ -24,7 +24,8 @@ static cpu_queue *take_first_ready(cpu_pool *pool) {
   return queue;
 }
 
-// Does one thing that there is to do. The thread is light on entry and return.
+// Performs one piece of available work. The thread is light on entry and
+// return.
 static bool work_once(cpu_pool *pool, cpu_context *context) {
   // Extra threads came for the queues that wait.
   const bool is_for_queues =
@@ -54,8 +55,8 @@ static bool work_once(cpu_pool *pool, cpu_context *context) {
   return true;
 }
 
-// An extra thread that nothing is left for goes by itself, unless the pool is
-// ending and joins it. The lock is held.
+// Ends an extra thread that has no work left, unless the pool is ending and
+// joins it. The lock is held.
 static void leave(cpu_pool *pool, cpu_context *context) {
   if (!context->is_extra || pool->is_ending) {
     return;
