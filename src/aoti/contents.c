@@ -32,7 +32,7 @@ static double half_to_double(uint16_t bits) {
   return bits & 0x8000 ? -size : size;
 }
 
-// To nearest, ties to even.
+// Rounds to nearest, ties to even.
 static uint16_t half_from_double(double value) {
   const uint16_t sign = signbit(value) ? 0x8000 : 0;
   const double size = fabs(value);
@@ -109,7 +109,7 @@ double aoti_element_real(element value) {
                                   : (double)value.number;
 }
 
-// As x86-64 and PyTorch convert: out of range is the smallest number.
+// Converts as x86-64 and PyTorch do: out of range gives the smallest number.
 int64_t aoti_element_integer(element value) {
   if (value.kind != REAL) {
     return value.number;

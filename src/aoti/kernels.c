@@ -199,7 +199,7 @@ static mtl_status set_bytes(unsigned index, const void *bytes, uint64_t size) {
   return MTL_OK;
 }
 
-// A scalar on the host is an argument by value.
+// Sets a scalar on the host as an argument by value.
 static mtl_status set_scalar(unsigned index, const aoti_tensor *tensor) {
   if (tensor->rank != 0) {
     return mtl_fail(MTL_INVALID_ARGUMENT,

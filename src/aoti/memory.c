@@ -56,7 +56,7 @@ AOTITorchError aoti_torch_mps_memcpy(void *buffer, size_t constant_offset,
   return MTL_OK;
 }
 
-// From memory of the host: everything that may read the target is done first.
+// Copies from host memory, after all work that may read the target.
 static mtl_status copy_from_host(const char *source, mtl_buffer *target,
                                  size_t target_offset, size_t size_bytes) {
   AOTI_TRY(aoti_wait());

@@ -114,7 +114,7 @@ int64_t aoti_tensor_count(const aoti_tensor *tensor);
 bool aoti_tensor_is_contiguous(const aoti_tensor *tensor);
 // Elements from the first to the last in memory, inclusive.
 int64_t aoti_extent(int64_t rank, const int64_t *sizes, const int64_t *strides);
-// The host's address of element 0.
+// Returns the host's address of element 0.
 char *aoti_tensor_data(const aoti_tensor *tensor);
 
 // Describes an mps tensor for stream.h and ops.h, for work that may write it.

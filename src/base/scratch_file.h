@@ -7,8 +7,8 @@
 #include <limits.h>
 #include <stddef.h>
 
-// The folders that are tried for temporary files, in order: TMPDIR, /tmp,
-// /var/tmp, /dev/shm. NULL behind the last.
+// Returns the folders that are tried for temporary files, in order: TMPDIR,
+// /tmp, /var/tmp, /dev/shm. NULL behind the last.
 const char *mtli_scratch_folder(size_t number);
 
 // Makes an empty file that can be read, written and executed, and is gone when

@@ -27,7 +27,8 @@ typedef struct use {
 static use *uses;  // [use_count]
 static size_t use_count, use_capacity;
 
-// Without memory all findings stay.
+// Begins to collect reads of unset bytes. If there is no memory, no finding is
+// merged.
 void check_causes_begin(const check_state *s) {
   if (s->sites->count > read_capacity) {
     unset_reads *grown = realloc(reads, s->sites->count * sizeof *reads);

@@ -36,7 +36,8 @@ void mtli_check_memory_add(uint64_t first, uint64_t bytes, bool is_unset,
 void mtli_check_memory_remove(uint64_t first, uint64_t bytes);
 // Something other than a kernel writes there.
 void mtli_check_memory_set(uint64_t first, uint64_t bytes);
-// A barrier that names the memory orders a queue's work so far before the rest.
+// Records a barrier that names the memory: it orders a queue's work so far
+// before the rest.
 void mtli_check_memory_orders(uint64_t queue, uint64_t address);
 // Copies the state of bytes at source, which may be unset, with them.
 void mtli_check_memory_copy(uint64_t first, uint64_t source, uint64_t bytes);
@@ -59,14 +60,14 @@ typedef struct mtli_check_held {
   const char *user;  // the kernel, or command
 } mtli_check_held;
 
-// committed: of mtli_check_commit. The host's accesses are told until it has
-// seen that the work is complete.
+// Records a buffer's use by work. committed: of mtli_check_commit. Host
+// accesses are reported until the host has seen that the work is complete.
 void mtli_check_host_hold(void *committed, const mtli_check_held *held);
-// Mettle is about to access such memory itself, or has done so.
+// Opens such memory for an access by Mettle itself, or closes it again.
 void mtli_check_host_open(uint64_t contents, bool is_opened);
-// A managed buffer has been synchronised.
+// Records that a managed buffer has been synchronised.
 void mtli_check_host_synchronize(uint64_t contents);
-// The buffer ends.
+// Forgets a buffer, which is being destroyed.
 void mtli_check_host_forget(uint64_t contents);
 // True if a fault is of memory that is closed to the host; the access may then
 // continue.
@@ -103,14 +104,13 @@ typedef struct mtli_check_dispatch {
 // Begins a dispatch: other threads' wait until it is ended. NULL if it cannot
 // be checked, which is noted.
 mtli_check *mtli_check_begin(const mtli_check_dispatch *dispatch);
-// The threadgroup to run as number `step`, of group_count's product.
+// Returns the threadgroup to run as number `step`, of group_count's product.
 uint32_t mtli_check_group_at(mtli_check *check, uint32_t step);
-// A threadgroup begins, whose memory of bytes begins there.
+// Begins a threadgroup, whose memory of bytes begins there.
 void mtli_check_enter_group(mtli_check *check, uint32_t group, void *threadgroup,
                       uint64_t bytes);
-// A run of all threadgroups is done. True if another one is to be made, under
-// another schedule (explore:N): what the dispatch found in memory is there
-// again.
+// Ends a run of all threadgroups. True if another one is to be made, under
+// another schedule (explore:N): what the dispatch found in memory is restored.
 bool mtli_check_again(mtli_check *check);
 // True if it should stop for a finding.
 bool mtli_check_is_to_stop(const mtli_check *check);
@@ -132,14 +132,15 @@ void mtli_check_screen_group(mtli_check *check, void *threadgroup);
 // is_clean: it has come to its end, and the dispatch is done. Else what it did
 // is undone, for checked code to run.
 void mtli_check_screen_end(mtli_check *check, bool is_clean);
-// A dispatch of a kernel is about to be run by checked code.
+// Records that checked code is about to run a dispatch of a kernel.
 void mtli_check_screen_missed(const char *kernel);
 // Counts queues: one more, or one less. Work of several queues is not screened.
 uint32_t mtli_check_queue_count(void);
 void mtli_check_queue_begins(void);
 void mtli_check_queue_ends(void);
 
-// A queue's work so far is complete: its next work is ordered after it.
+// Records that a queue's work so far is complete: its next work is ordered
+// after it.
 void mtli_check_queue_orders(uint64_t queue);
 // Records that the encoder with this ordinal in its command buffer begins or
 // resumes on a queue. Over untracked memory only fences order encoders: those

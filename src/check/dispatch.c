@@ -254,7 +254,7 @@ static bool has_fences(const mtli_check_sites *sites) {
   return false;
 }
 
-// A run of the dispatch begins.
+// Begins a run of the dispatch.
 static void begin_run(check_state *s) {
   s->dispatch_first = check_last(s) + 1;
   check_clock_safe(s);

@@ -39,8 +39,8 @@ void check_causes_end(void);
 // kernel runs any more.
 const check_entry *check_entries(size_t *out_count);
 
-// True if the finding is to be left out: METTLE_CHECK_SUPPRESS names a file
-// with its like, or its line says so.
+// True if the finding is suppressed: by the file that METTLE_CHECK_SUPPRESS
+// names, or by its source line.
 bool check_is_suppressed(const mtl_check_finding *finding);
 // Reads a line of a source into text, without what is around it. False if the
 // file, or the line, is not there.

@@ -57,14 +57,14 @@ typedef struct check_memory {
 } check_memory;
 
 check_memory *check_memory_find(uint64_t address);
-// The one at a place by rising address; NULL behind the last.
+// Returns the one at a place by rising address; NULL behind the last.
 check_memory *check_memory_at(size_t place);
 // Makes the cells. False if there is no memory for them.
 bool check_memory_prepare(check_memory *memory);
 // Makes the stamps; likewise. Forgets them all.
 bool check_memory_prepare_stamps(check_memory *memory);
 void check_memory_forget_stamps(void);
-// All of a memory is set.
+// Marks all of a memory as set.
 void check_memory_is_set(check_memory *memory);
 // True if there is untracked memory.
 bool check_memory_has_untracked(void);
@@ -260,19 +260,19 @@ void *check_explore_stale(check_state *s, void *address, uint64_t length);
 // Returns what fast paths may assume of an argument.
 mtli_check_view check_view_of(const check_state *s, const check_range *range);
 
-// settings.c: METTLE_CHECK_SCREEN is "only": what is not screened to its end is
-// told to be unchecked; for tests.
+// settings.c: true if METTLE_CHECK_SCREEN is "only": a dispatch that screening
+// stops is reported as unchecked; for tests.
 bool check_screens_only(void);
 
 // False if nothing is known of it.
 bool check_moment_of(check_segment segment, check_moment *out);
-// The dispatch that a segment is of.
+// Returns the dispatch that a segment is of.
 const check_past *check_past_of(check_segment segment);
 // True if segment `before`, which is at least state->safe, happens before the
 // running one: what it did to memory of such a kind is visible.
 bool check_is_ordered(const check_state *s, check_segment before,
                       check_kind kind, check_segment barrier);
-// The number given last; rows of threads count by themselves.
+// Returns the number given last; rows of threads count by themselves.
 check_segment check_last(check_state *s);
 // Resumes a thread that has waited: in its segment, unless the wait orders
 // others before it.
@@ -299,7 +299,7 @@ void check_parts_store(check_cell *cell, check_cell *quarters,
 check_cell check_parts_at(const check_cell *cell, const check_cell *quarters,
                           uint64_t offset);
 mtli_check_part_fn check_part_access;
-// No cell is packed any more.
+// Forgets the names in packed cells: no cell is packed any more.
 void check_parts_forget(void);
 
 // races.c: looks at an access of memory with cells (of its first word, and its
@@ -317,7 +317,7 @@ typedef struct check_place {
 } check_place;
 void *check_races(check_state *s, uint32_t site, void *address,
                   const check_place *place);
-// A write that waited for its value is done.
+// Completes a write that waited for its value.
 void check_settle(mtli_check *check);
 bool check_is_atomic(const mtli_check_site *site);
 bool check_is_write(const mtli_check_site *site);
@@ -390,12 +390,12 @@ check_side check_side_now(const check_state *s, uint32_t site);
 check_side check_side_of(const check_state *s, check_segment segment,
                          uint32_t site);
 
-// findings.c: a side as it is told.
+// findings.c: converts a side to the public form.
 mtl_check_place check_place_of(const check_side *side);
-// The state of the last dispatch.
+// Returns the state of the last dispatch.
 const check_state *check_last_state(void);
 
-// The first finding of the dispatch, malloc'ed; NULL if there is none.
+// Returns the first finding of the dispatch, malloc'ed; NULL if there is none.
 char *check_first_text(const check_state *s);
 
 // Counted for the last line.

@@ -122,7 +122,7 @@ static void print_json_device(const mtl_device *device, bool is_default,
   putchar('}');
 }
 
-// The name of the default device; NULL if METTLE_DEVICE names none.
+// Returns the name of the default device; NULL if METTLE_DEVICE names none.
 static char *default_name(void) {
   mtl_device *device;
   if (mtl_device_default(&device) != MTL_OK) {

@@ -30,7 +30,7 @@ typedef struct mtli_container_reader {
 mtl_status mtli_bad_record(container_section section, uint64_t offset,
                            const char *what, uint64_t value);
 mtl_status mtli_reader_out_of_memory(const mtli_container_reader *reader);
-// A cursor over a part of the container.
+// Returns a cursor over a part of the container.
 mtli_cursor mtli_reader_cursor(const mtli_container_reader *reader,
                                uint64_t offset_bytes, uint64_t size_bytes);
 // Reads an offset and a length, checks them, and points at that text.

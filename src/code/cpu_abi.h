@@ -95,8 +95,8 @@ typedef void mtli_cpu_run_group(const mtli_cpu_launch *launch, void *scratch,
 typedef void mtli_cpu_begin(const mtli_cpu_launch *launch, void *scratch,
                             void *kept);
 
-// Does the additions that code with this scratch has deferred, also code that
-// faulted. Harmless if there are none.
+// Performs the additions that code with this scratch has deferred, also code
+// that faulted. Harmless if there are none.
 typedef void mtli_cpu_finish(void *scratch);
 
 typedef struct mtli_cpu_code {

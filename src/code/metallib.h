@@ -52,7 +52,7 @@ typedef struct mtli_metallib_source {
   void *context;
 } mtli_metallib_source;
 
-// A source in memory; bytes [size_bytes] are borrowed.
+// Returns a source in memory; bytes [size_bytes] are borrowed.
 mtli_metallib_source mtli_metallib_in_memory(const void *bytes,
                                              size_t size_bytes);
 

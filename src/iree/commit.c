@@ -63,8 +63,9 @@ bool mettle_op_transfer(mettle_op *op, iree_status_t *out_status) {
   return true;
 }
 
-// Before the command buffer is committed, and when it has completed. Relaxed:
-// who asks has submitted what he asks for himself.
+// Counts an operation: before its command buffer is committed, and when it has
+// completed. Relaxed: a thread that reads the count has submitted its own work
+// itself.
 static void count(mettle_op *op, int32_t change) {
   mettle_queue *queue = op->queue;
   iree_atomic_fetch_add(&queue->in_flight, change, iree_memory_order_relaxed);

@@ -17,8 +17,8 @@ static void driver_destroy(iree_hal_driver_t *base) {
   iree_allocator_free(driver->host_allocator, driver);
 }
 
-// Gives device number index of those that work is meant for. Ids count from 1:
-// 0 is IREE's word for the default.
+// Returns device number index of those listed for work. Ids count from 1, since
+// 0 is IREE's default.
 static iree_status_t device_at(size_t index, mtl_device **out_device) {
   mtl_device *devices[16] = {NULL};
   size_t count = 0;

@@ -347,8 +347,8 @@ static mettle_queue *common_queue(const mettle_op *op, bool *out_all) {
   return queue;
 }
 
-// The command buffer that the last wait to end waits for, and whether it is
-// short. The mutex is held.
+// Returns the command buffer that the last wait to end waits for, and whether
+// it is short. The mutex is held.
 static mtl_command_buffer *covering_commands(const mettle_op *op,
                                              bool *out_short) {
   mtl_command_buffer *commands = (mtl_command_buffer *)iree_atomic_load(

@@ -83,7 +83,7 @@ void mtli_describe_access(mtl_device *device, const mtli_access *access,
 // Receives a container that the runtime owns; borrows it.
 typedef mtl_status mtli_take_code_fn(void *context, const mtli_code *code);
 
-// The visible functions that pipeline is made with. Any thread.
+// Returns the visible functions that pipeline is made with. Any thread.
 const mtli_linked_functions *mtli_pipeline_linked(const mtl_pipeline *pipeline);
 
 // For pipeline_create of a driver whose machine code Mettle's compiler makes:

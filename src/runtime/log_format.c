@@ -128,7 +128,7 @@ static bool read_value(log_reader *reader, const log_conversion *conversion,
   return true;
 }
 
-// An integer element, extended as its kind says.
+// Returns an integer element, extended as its kind says.
 static uint64_t integer_of(const log_value *value, unsigned i) {
   if (value->form.element_bytes == 8) {
     uint64_t bits;
@@ -203,7 +203,8 @@ static const char *read_conversion(const char *at, log_reader *reader,
   return is_one_of(*at, "diouxXfFeEgGaAcsp%") ? at + 1 : NULL;
 }
 
-// The letter that shows a value of the kind, if the one asked for does not.
+// Returns the letter that shows a value of the kind, if the one asked for does
+// not.
 static char letter_for(const log_value *value, char letter) {
   switch ((mtli_log_kind)value->form.kind) {
     case MTLI_LOG_FLOAT: return is_one_of(letter, "fFeEgGaA") ? letter : 'f';

@@ -163,7 +163,7 @@ static const char *find_string(void *context, uint64_t address,
   return string;
 }
 
-// The whole string, ended by a zero; "" if there is none. *out_copy is
+// Returns the whole string, ended by a zero; "" if there is none. *out_copy is
 // malloc'ed.
 static const char *whole_string(mtl_log_state *state, uint64_t address,
                                 char **out_copy) {

@@ -65,7 +65,7 @@ mtl_status mtli_buffer_create_in(mtl_heap *heap, mtl_buffer *memory,
                                  size_t offset_bytes, mtl_buffer **out_buffer);
 // heap.c: gives back the place of a buffer that ends, and its heap.
 void mtli_heap_leave(const mtl_buffer *buffer);
-// The memory that all of a heap's resources lie in; borrowed.
+// Returns the memory that all of a heap's resources lie in; borrowed.
 mtl_buffer *mtli_heap_memory(const mtl_heap *heap);
 
 // Copies a label; NULL stays NULL. Out of memory loses the label.

@@ -49,7 +49,7 @@ static device_pool *pool_of(mtl_device *device) {
   return found;
 }
 
-// The first kept buffer of at least length_bytes.
+// Returns the first kept buffer of at least length_bytes.
 static size_t lower_bound(const device_pool *pool, size_t length_bytes) {
   size_t low = 0;
   size_t high = pool->statistics.kept_buffers;

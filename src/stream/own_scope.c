@@ -145,8 +145,8 @@ static void *open_apart(const char *name, const char *sentinel, char *out_why,
   return handle;
 }
 
-// One at a time: is_mixed reads what the dynamic linker wrote for another
-// thread, under a lock that ThreadSanitizer does not see.
+// Opens one library at a time: is_mixed reads what the dynamic linker wrote for
+// another thread, under a lock that ThreadSanitizer does not see.
 void *own_scope_open(const char *name, const char *sentinel, char *out_why,
                      size_t capacity) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

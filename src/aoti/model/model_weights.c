@@ -74,8 +74,8 @@ static bool lacks_weights(const mtl_model *model) {
          call->blob_bytes(model->container, &bytes) == 0 && bytes > 0;
 }
 
-// A model whose weights are not found is loaded all the same: they may be given
-// one by one.
+// Loads a model's weights. Without them the model is still loaded: they may be
+// given one by one.
 mtl_status model_weights_load(mtl_model *model, const char *path,
                               const mtl_model_desc *desc) {
   if (desc->weights) {

@@ -19,7 +19,8 @@ mtl_status host_begin(int32_t dtype, int64_t rank, const int64_t *sizes,
 
 // --- Layouts -----------------------------------------------------------------
 
-// An operand's stride along d of `rank` dimensions; 0 where it is repeated.
+// Returns an operand's stride along d of `rank` dimensions; 0 where it is
+// repeated.
 static int64_t stride_at(const aoti_tensor *tensor, int64_t rank, int64_t d) {
   const int64_t own = d - (rank - tensor->rank);
   return own >= 0 && tensor->sizes[own] != 1 ? tensor->strides[own] : 0;
@@ -405,7 +406,7 @@ AOTITorchError aoti_torch_mps_pow_Scalar(double self, AtenTensorHandle exponent,
                      aoti_is_complex(exponent->dtype), out_new);
 }
 
-// The type of a complex number's parts.
+// Returns the type of a complex number's parts.
 static int32_t part_type(int32_t dtype) {
   return dtype == AOTI_COMPLEX32    ? AOTI_FLOAT16
          : dtype == AOTI_COMPLEX64  ? AOTI_FLOAT32

@@ -50,7 +50,7 @@ bool aoti_is_floating(int32_t dtype);
 bool host_is_true(const aoti_tensor *tensor, int64_t i);
 // Fails if tensor is not a tensor.
 mtl_status host_check_tensor(const aoti_tensor *tensor, const char *call);
-// Brings dim into 0 to rank - 1; a scalar has one dimension.
+// Normalises dim to 0 to rank - 1; a scalar has one dimension.
 mtl_status host_dimension(const aoti_tensor *self, int64_t *dim);
 
 #endif

@@ -24,7 +24,7 @@ static mtl_status begin_in_place(AtenTensorHandle out, AtenTensorHandle self,
   return is_same ? MTL_OK : mtl_ops_copy(*out_stream, &from, out_tensor);
 }
 
-// Gives *out_new back if status is a failure.
+// Releases *out_new if status is a failure.
 static mtl_status finish(mtl_status status, AtenTensorHandle *out_new) {
   if (status != MTL_OK) {
     aoti_torch_delete_tensor_object(*out_new);
@@ -233,7 +233,8 @@ AOTITorchError aoti_torch_mps_cummin(AtenTensorHandle self, int64_t dim,
 
 // --- Pools -------------------------------------------------------------------
 
-// One number stands for both dimensions, none for `otherwise`.
+// Reads a list for both dimensions: one number is for both, an empty list means
+// `otherwise`.
 static mtl_status set_pair(int64_t target[2], const int64_t *list,
                            int64_t length, int64_t otherwise) {
   if (length < 0 || length > 2) {
@@ -265,7 +266,7 @@ static bool is_channels_last(const aoti_tensor *tensor) {
   return true;
 }
 
-// A result in self's layout, which is what models count on.
+// Makes a result in self's layout, on which models rely.
 static mtl_status make_pooled(const aoti_tensor *self, int32_t dtype,
                               const int64_t plane[2],
                               AtenTensorHandle *out_new) {

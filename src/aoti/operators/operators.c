@@ -47,7 +47,7 @@ enum {
   AOTI_TRY(begin(&(operation), written, \
                  (const aoti_tensor *[]){__VA_ARGS__, NULL}))
 
-// Gives out_new back if status is a failure.
+// Releases out_new if status is a failure.
 static mtl_status finish(mtl_status status, AtenTensorHandle *out_new) {
   if (status != MTL_OK) {
     aoti_torch_delete_tensor_object(*out_new);
@@ -193,7 +193,7 @@ static mtl_status set_list(int64_t target[MTL_CONVOLUTION_MAX_RANK],
   return MTL_OK;
 }
 
-// A single image without a batch is a batch of one.
+// Makes an image without a batch a batch of one.
 static mtl_status add_batch(const aoti_tensor *input, int64_t rank,
                             AtenTensorHandle *out_new) {
   if (input->rank == rank) {
@@ -317,8 +317,8 @@ AOTITorchError aoti_torch_mps_convolution_channels_last(
 
 // --- Attention ---------------------------------------------------------------
 
-// As four dimensions: of three or fewer, ones are put in front; of more, the
-// leading ones are at one place, counted over sizes [rank - 4].
+// Makes a view of four dimensions: of three or fewer, ones are put in front; of
+// more, the leading ones are at one place, counted over sizes [rank - 4].
 static mtl_tensor four_dimensions(const mtl_tensor *tensor,
                                   const int64_t *sizes, uint32_t rank,
                                   uint64_t place) {

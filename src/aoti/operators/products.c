@@ -34,7 +34,7 @@ static mtl_status copy(const aoti_tensor *from, const aoti_tensor *to) {
   return mtl_ops_copy(stream, &in, &out);
 }
 
-// Gives *out_new back if status is a failure.
+// Releases *out_new if status is a failure.
 static mtl_status finish(mtl_status status, AtenTensorHandle *out_new) {
   if (status != MTL_OK) {
     aoti_torch_delete_tensor_object(*out_new);
@@ -350,7 +350,8 @@ static mtl_status expand(trilinear *it, int which, const aoti_tensor *tensor,
   return MTL_OK;
 }
 
-// The sum over the summed dimensions from d on; at: each operand's element.
+// Returns the sum over the summed dimensions from d on; at: each operand's
+// element.
 static double sum_from(const trilinear *it, int64_t d, const int64_t at[3]) {
   while (d < it->rank && !it->is_summed[d]) {
     ++d;

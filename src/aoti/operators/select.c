@@ -103,7 +103,7 @@ typedef struct selection {
   int64_t made_count;
 } selection;
 
-// A mask stands for the places where it is true, one index a dimension.
+// Converts a mask to the indices at which it is true, one for each dimension.
 static mtl_status open_mask(selection *it, const aoti_tensor *mask,
                             int64_t *dimension) {
   AtenTensorHandle places = NULL;

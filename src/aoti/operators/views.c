@@ -161,7 +161,7 @@ static mtl_status complete_shape(const aoti_tensor *self, const int64_t *shape,
   return MTL_OK;
 }
 
-// A view where the elements lie in order, a copy otherwise.
+// Returns a view if the elements are in order, a copy otherwise.
 AOTITorchError aoti_torch_mps_reshape(AtenTensorHandle self,
                                       const int64_t *shape, int64_t shape_len,
                                       AtenTensorHandle *out_new) {

@@ -17,7 +17,8 @@ typedef struct window {
   int64_t divisor;  // 0: the count of elements
 } window;
 
-// One number stands for all dimensions, none for `otherwise`.
+// Reads a list for all dimensions: one number is for all, an empty list means
+// `otherwise`.
 static mtl_status set_three(int64_t target[3], const int64_t *list,
                             int64_t length, const int64_t otherwise[3]) {
   if (length != 0 && length != 1 && length != 3) {
@@ -242,7 +243,7 @@ static double mirror(double x, double low, double high) {
   return fmod(floor(away / span), 2) == 0 ? low + rest : high - rest;
 }
 
-// From -1 to 1 to places among size elements.
+// Converts -1 to 1 to a position among size elements.
 // Source  aten/src/ATen/native/GridSampler.h
 static double place_of(const sampler *it, double x, int64_t size) {
   const double count = (double)size;

@@ -9,7 +9,8 @@
 
 #include "base/memory/arena.h"
 
-// Zero is an empty pool. Any thread; the child of a fork may go on with it.
+// A pool of free blocks; zero is an empty one. Any thread; the child of a fork
+// may continue with it.
 typedef struct mtli_arena_pool {
   _Atomic(struct mtli_arena_block *) blocks;
   _Atomic uint32_t count;

@@ -16,7 +16,7 @@ typedef enum mtli_slots_kind {
   MTLI_SLOTS_KINDS,
 } mtli_slots_kind;
 
-// The largest piece.
+// Returns the largest piece.
 size_t mtli_slots_most_bytes(void);
 
 // Returns size_bytes, whole pages, of zeros, and where to give them back to.

@@ -171,7 +171,7 @@ static void hand_over(block *full) {
   pthread_mutex_unlock(&trace.lock);
 }
 
-// An empty block; NULL without memory.
+// Returns an empty block; NULL without memory.
 static block *take_block(void) {
   pthread_mutex_lock(&trace.lock);
   block *taken = trace.empty;
@@ -220,7 +220,7 @@ static void make_log_key(void) {
   has_log_key = pthread_key_create(&log_key, end_log) == 0;
 }
 
-// The calling thread's log; NULL without memory for one.
+// Returns the calling thread's log; NULL without memory for one.
 static thread_log *own_log(void) {
   if (own) {
     return own;

@@ -26,9 +26,9 @@ static inline bool mtli_trace_is_on(void) {
 // Errors  MTL_INVALID_STATE  one is being written
 //         MTL_IO_ERROR       the text has the reason
 mtl_status mtli_trace_start(const char *path);
-// Begins the one that METTLE_TRACE names, once in a process, if it does.
+// Begins the timeline that METTLE_TRACE names, if any, once in a process.
 mtl_status mtli_trace_start_by_setting(void);
-// Ends it; the file is whole then. So does the end of the process.
+// Ends the timeline and completes its file. So does the end of the process.
 //
 // Errors  MTL_IO_ERROR  not all could be written
 mtl_status mtli_trace_stop(void);

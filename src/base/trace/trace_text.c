@@ -74,7 +74,7 @@ static char *put_time(char *at, const char *member, uint64_t ns) {
   return at;
 }
 
-// The inside of a JSON string.
+// Writes the inside of a JSON string, escaped; returns its end.
 static char *put_escaped(char *at, const char *text, size_t length) {
   static const char hex[] = "0123456789abcdef";
   for (size_t i = 0; i < length; ++i) {

@@ -27,7 +27,7 @@ enum {
   MTLI_TRACE_TEXT_BYTES = 6 * (MTLI_TRACE_NAME_BYTES + 1000) + 2048,
 };
 
-// The bytes that an event takes in a block, a multiple of 8.
+// Returns the bytes that an event takes in a block, a multiple of 8.
 static inline size_t mtli_trace_event_bytes(const mtli_trace_event *event) {
   const size_t arrows = (size_t)event->arrivals + event->departures;
   const size_t bytes = sizeof *event + arrows * sizeof(mtli_trace_arrow) +

@@ -59,8 +59,8 @@ static unsigned allowance(size_t length) {
   return length < 3 ? 0 : length < 6 ? 1 : (unsigned)(length / 3);
 }
 
-// The only name of three letters that a word of two is part of; NULL if there
-// are none or several.
+// Returns the only name of three letters that a word of two is part of; NULL if
+// there are none or several.
 static const char *longer_name(const char *word, const char *const *names,
                                size_t count) {
   const char *found = NULL;

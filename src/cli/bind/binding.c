@@ -42,7 +42,8 @@ const char *binding_table_prefix(mtl_argument_kind table) {
   return tables[table].prefix;
 }
 
-// The table that a word's letters name; *out_digits is what follows them.
+// Returns the table that a word's letters name; *out_digits is what follows
+// them.
 static mtl_argument_kind table_of(const char *word, const char **out_digits) {
   for (int i = MTL_ARGUMENT_FUNCTION_TABLE; i > MTL_ARGUMENT_BUFFER; --i) {
     const size_t length = strlen(tables[i].prefix);
@@ -95,8 +96,8 @@ bool index_parse(const char *word, size_t length, mtl_argument_kind *out_table,
   return true;
 }
 
-// The part of text before letter, or all of it; *out_rest is what follows,
-// NULL at the end.
+// Returns the part of text before letter, or all of it; *out_rest is what
+// follows, NULL at the end.
 static size_t split(const char *text, char letter, const char **out_rest) {
   const char *found = strchr(text, letter);
   *out_rest = found ? found + 1 : NULL;

@@ -52,7 +52,7 @@ typedef struct kernel_binding {
   char *functions;  // of a TABLE: names between commas; malloc'ed
 } kernel_binding;
 
-// The table of arguments that a binding is for, and how errors call it.
+// Returns the table of arguments that a binding is for, and how errors call it.
 mtl_argument_kind binding_table(const kernel_binding *binding);
 const char *binding_table_name(mtl_argument_kind table);
 // Returns the prefix of an index in that table: "", "tg", "tex", "sampler" or
@@ -129,8 +129,8 @@ typedef struct texture_format {
   uint32_t components;  // in an array; 1 for packed texels
 } texture_format;
 const texture_format *texture_format_find(mtl_pixel_format format);
-// The format of arrays of type with so many components, for a kernel that
-// reads components of metal's type, or depths; NULL if there is none.
+// Returns the format of arrays of type with so many components, for a kernel
+// that reads components of metal's type, or depths; NULL if there is none.
 const texture_format *texture_format_for(value_type type, uint32_t components,
                                          mtl_data_type metal, bool is_depth);
 

@@ -6,7 +6,7 @@
 #include "cli/bind/binding.h"
 
 bool binding_find_fill(const char *word, size_t length, binding_fill *out_fill);
-// The fill that a mistyped word was to be, or NULL.
+// Returns the fill that a mistyped word was to be, or NULL.
 const char *binding_near_fill(const char *word, size_t length);
 
 // Reads COUNT[:SEED]; the seed goes to binding.

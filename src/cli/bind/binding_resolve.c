@@ -6,8 +6,8 @@
 
 #include "cli/bind/binding_parts.h"
 
-// The type of an element's scalars, NULL for a struct; the sides of its arrays
-// go to array's shape.
+// Returns the type of an element's scalars, NULL for a struct; the sides of its
+// arrays go to array's shape.
 static const mtl_member *describe_sides(const mtl_member *element,
                                         npy_array *array) {
   for (;; element = &element->members[0]) {
@@ -20,7 +20,8 @@ static const mtl_member *describe_sides(const mtl_member *element,
   }
 }
 
-// The scalars that the bytes of an element are; those of a struct are bytes.
+// Returns the scalars that the bytes of an element are; those of a struct are
+// bytes.
 static value_type scalar_type(const mtl_member *element) {
   while (element_is_array(element)) {
     element = &element->members[0];

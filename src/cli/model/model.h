@@ -6,7 +6,7 @@
 #include "cli/values/values.h"
 #include "mettle/model.h"
 
-// One --input: a file, and the type that stands in for the file's.
+// One --input: a file, and the type that overrides the file's.
 typedef struct model_input {
   char *path;  // malloc'ed
   bool has_type;

@@ -9,8 +9,8 @@
 
 #include "cli/model/model.h"
 
-// Orders dimensions from the outermost in: by the stride that is known, or that
-// of rows; of two alike the known one lies within.
+// True if dimension a is outside b in memory: by the known stride, or that of
+// row-major order; of two equal strides the known one is inside.
 static bool lies_outside(const mtl_model_tensor *rows,
                          const model_layout *layout, uint32_t a, uint32_t b) {
   const int64_t stride_a =
@@ -43,7 +43,7 @@ static void choose_strides(const model_layout *layout,
   }
 }
 
-// The number of elements from the first to the last in memory.
+// Returns the number of elements from the first to the last in memory.
 static uint64_t extent_of(const mtl_model_tensor *tensor) {
   uint64_t extent = 1;
   for (uint32_t d = 0; d < tensor->rank; ++d) {

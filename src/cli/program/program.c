@@ -265,7 +265,7 @@ static bool is_same_constant(const mtl_constant_info *info,
          memcmp(info->name, value->name, value->name_length) == 0;
 }
 
-// Gives the declared constant its value from the command line, or zeros.
+// Sets the declared constant to its value from the command line, or zeros.
 static mtl_status set_constant(mtl_constant_values *values,
                                const mtl_constant_info *info,
                                const program_options *options,

@@ -52,7 +52,7 @@ static bool take_option(char **arguments, const char *option,
   return true;
 }
 
-// The next word of a list between commas; its length, 0 at the end.
+// Returns the next word of a list between commas; its length, 0 at the end.
 static size_t next_word(const char **list) {
   *list += strspn(*list, ",");
   return strcspn(*list, ",");

@@ -6,7 +6,7 @@
 
 #include "cli/run/diff.h"
 
-// A float's place among all of its type, in order: -0 and +0 are one.
+// Returns a float's place among all of its type, in order: -0 and +0 are one.
 static int64_t place_of(value_type type, const void *at, bool *out_is_nan) {
   uint32_t bits = 0;
   const uint32_t bytes = value_type_get_info(type)->size_bytes;

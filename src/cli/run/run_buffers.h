@@ -43,7 +43,7 @@ void run_state_clear(run_state *state, size_t binding_count);
 bool run_check_bindings(const run_options *options, const run_state *state,
                         cli_error *error);
 
-// The kernel's argument that a binding is for, or NULL.
+// Returns the kernel's argument that a binding is for, or NULL.
 const mtl_argument *run_find_argument(const run_state *state,
                                       const kernel_binding *binding);
 

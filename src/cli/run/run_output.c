@@ -14,7 +14,7 @@ static uint64_t least_ns(const run_result *result) {
   return result->times_ns[0];
 }
 
-// The middle of the rising times, or between the two in the middle.
+// Returns the middle of the rising times, or between the two in the middle.
 static uint64_t median_ns(const run_options *options,
                           const run_result *result) {
   const uint32_t middle = options->repeat / 2;

@@ -45,7 +45,7 @@ static void add(total *row, const trace_event *event) {
   }
 }
 
-// The slices of a file; [*out_count] malloc'ed.
+// Returns the slices of a file; [*out_count] malloc'ed.
 static const trace_event **slices_of(const trace_file *file,
                                      size_t *out_count) {
   const trace_event **slices = malloc((file->count + 1) * sizeof *slices);

@@ -64,8 +64,8 @@ static bool take_closing(element_reader *reader, char closing,
                         element->type_name);
 }
 
-// The length of a member's name with ':' or '=' behind it, as "width: 640",
-// ".width = 640" and "\"width\": 640"; 0 if none comes next.
+// Returns the length of a member's name with ':' or '=' behind it, as "width:
+// 640", ".width = 640" and "\"width\": 640"; 0 if none comes next.
 static size_t name_ahead(const char *text, const char **out_name,
                          const char **out_behind) {
   while (isspace((unsigned char)*text)) {
@@ -127,8 +127,8 @@ static bool fail_member(const mtl_member *element, const char *name,
                   element->type_name, shown(length), name, list, suggestion);
 }
 
-// The length of a number without the suffix that it may have in a source: 1.5f,
-// 0.5h, 7u, 7ul.
+// Returns the length of a number without the suffix that it may have in a
+// source: 1.5f, 0.5h, 7u, 7ul.
 static size_t without_suffix(value_type type, const char *text, size_t length) {
   const bool is_float = value_type_get_info(type)->is_float;
   const bool is_hexadecimal =
@@ -212,8 +212,8 @@ static bool read_parts(element_reader *reader, const mtl_member *whole,
   return true;
 }
 
-// The next member that values in order are for: those that share bytes with an
-// earlier one are left out.
+// Returns the next member that values in order are for: those that share bytes
+// with an earlier one are left out.
 static const mtl_member *member_in_order(const mtl_member *element,
                                          uint32_t *position) {
   uint64_t end = 0;
@@ -270,7 +270,7 @@ static bool read_struct(element_reader *reader, const mtl_member *element,
   }
 }
 
-// A vector of a matrix, and a scalar of a vector.
+// Returns a vector of a matrix, and a scalar of a vector.
 static mtl_member column_of(const mtl_member *matrix) {
   mtl_member column = *matrix;
   column.columns = 1;

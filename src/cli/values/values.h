@@ -41,7 +41,7 @@ bool value_type_by_name(const char *name, size_t length, value_type *out_type);
 // Fails with what types there are, and the one that may be meant.
 bool value_fail_type(const char *name, size_t length, cli_error *error);
 
-// The type of Metal's scalar, which must not be MTL_TYPE_NONE.
+// Returns the type of Metal's scalar, which must not be MTL_TYPE_NONE.
 value_type value_type_of(mtl_data_type metal);
 
 #define VALUE_TYPE_NAMES "f32 f16 bf16 i8 u8 i16 u16 i32 u32 i64 u64 bool"

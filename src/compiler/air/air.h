@@ -62,7 +62,7 @@ char *air_copy_text(air_translation *t, const char *text, size_t length);
 enum { AIR_MATRIX_ELEMENTS = 64, AIR_OWN_ELEMENTS = 2 };
 bool air_is_matrix(LLVMTypeRef type);
 
-// The type without address spaces, with matrices of two elements.
+// Returns the type without address spaces, with matrices of two elements.
 LLVMTypeRef air_type(air_translation *t, LLVMTypeRef type);
 // A constant, or a value that was set in t->values; after a failure undef.
 LLVMValueRef air_value(air_translation *t, LLVMValueRef value);
@@ -76,9 +76,9 @@ void air_declare_globals(air_translation *t);
 
 // samplers.c --------------------------------------------------------------------
 
-// A sampler's state of AIR as the bits of code/texture_abi.h.
+// Returns a sampler's state of AIR as the bits of code/texture_abi.h.
 uint64_t air_sampler_bits(uint64_t state);
-// Gives the variables that air.sampler_states lists their bits for a value.
+// Sets the bits of the sampler variables that air.sampler_states lists.
 void air_declare_samplers(air_translation *t);
 // Returns the same for an inttoptr that is a sampler; NULL for any other.
 LLVMValueRef air_sampler_address(air_translation *t, LLVMValueRef address);
@@ -104,7 +104,7 @@ void air_translate_bodies(air_translation *t);
 void air_begin_lines(air_translation *t);
 void air_begin_function_lines(air_translation *t, LLVMValueRef from,
                               LLVMValueRef to);
-// Gives code built from here on the line of an instruction of source.
+// Sets the line of code built from here on to that of an instruction of source.
 void air_set_line(air_translation *t, LLVMValueRef from);
 void air_end_lines(air_translation *t);
 
@@ -128,7 +128,8 @@ LLVMValueRef air_make_room(air_translation *t, LLVMTypeRef type);
 // component where it has none for vectors. NULL and a miss if it has none.
 LLVMValueRef air_call_library(air_translation *t, LLVMValueRef call,
                               const char *name);
-// The support library's function of a name without "lib."; NULL for none.
+// Returns the support library's function of a name without "lib."; NULL for
+// none.
 LLVMValueRef air_find_library(air_translation *t, const char *name);
 // Calls a function of the target with arguments [count] of the source's types.
 LLVMValueRef air_call_fitting(air_translation *t, LLVMValueRef function,
@@ -158,14 +159,15 @@ bool air_parse_type(const char *name, mtl_data_type *out_type,
 
 // members.c ---------------------------------------------------------------------
 
-// The members that an air.struct_type_info node lists.
+// Returns the members that an air.struct_type_info node lists.
 const mtl_member *air_members(air_translation *t, LLVMValueRef node,
                               uint32_t *out_count);
 // "atomic_uint" for a struct that holds what an atomic of Metal's does, a word
 // called __s, whose type is *out_inner; NULL for any other.
 const char *air_atomic_type(air_translation *t, const char *type_name,
                             LLVMValueRef members, const char **out_inner);
-// The layout of an argument buffer (mtli_parameter), or NULL for a plain struct.
+// Returns the layout of an argument buffer (mtli_parameter), or NULL for a
+// plain struct.
 const char *air_layout(air_translation *t, LLVMValueRef node,
                        uint32_t size_bytes, uint32_t alignment_bytes);
 

@@ -92,7 +92,8 @@ static void append_number(condition *c, char letter, uint64_t number) {
 
 static void append_value(condition *c, LLVMValueRef value);
 
-// The value that a constructor stores in a variable; NULL if none or several.
+// Returns the value that a constructor stores in a variable; NULL if none or
+// several.
 static LLVMValueRef stored_value(LLVMValueRef variable) {
   LLVMValueRef found = NULL;
   for (LLVMUseRef use = LLVMGetFirstUse(variable); use;

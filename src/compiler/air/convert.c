@@ -17,7 +17,7 @@ static LLVMTypeRef element_of(LLVMTypeRef type) {
                                                      : type;
 }
 
-// The type with other elements.
+// Returns the type with other elements.
 static LLVMTypeRef like(LLVMTypeRef type, LLVMTypeRef element) {
   return LLVMGetTypeKind(type) == LLVMVectorTypeKind
              ? LLVMVectorType(element, LLVMGetVectorSize(type))
@@ -63,7 +63,8 @@ static LLVMValueRef from_integer(air_translation *t, LLVMValueRef value,
                            "");
 }
 
-// The letter of the second type in "s.i32.f.f32"; 0 if there are not two.
+// Returns the letter of the second type in "s.i32.f.f32"; 0 if there are not
+// two.
 static char second_letter(const char *rest) {
   const char *dot = strchr(rest + 1, '.');
   dot = dot ? strchr(dot + 1, '.') : NULL;

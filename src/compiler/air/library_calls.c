@@ -54,7 +54,7 @@ static bool is_kind(LLVMTypeRef type, LLVMTypeKind kind) {
   return LLVMGetTypeKind(type) == kind;
 }
 
-// A value as a parameter's or a result's type, which has the same bits.
+// Converts a value to a parameter's or a result's type of the same bits.
 static LLVMValueRef fit(air_translation *t, LLVMValueRef value,
                         LLVMTypeRef type) {
   LLVMTypeRef from = LLVMTypeOf(value);

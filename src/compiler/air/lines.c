@@ -38,7 +38,7 @@ void air_begin_lines(air_translation *t) {
       false, false, "", 0, "", 0);
 }
 
-// The file of a scope of source, as one of target.
+// Returns the file of a scope of source, as one of target.
 static LLVMMetadataRef copy_file(air_translation *t, LLVMMetadataRef scope) {
   LLVMMetadataRef file = scope ? LLVMDIScopeGetFile(scope) : NULL;
   if (!file) {

@@ -35,7 +35,7 @@ static LLVMValueRef call_known(air_translation *t, const char *name,
   return LLVMBuildCall2(t->builder, type, function, arguments, count, "");
 }
 
-// The bits of a tile of floats.
+// Returns the bits of a tile of floats.
 static LLVMValueRef widened(air_translation *t, LLVMValueRef tile) {
   LLVMTypeRef i64 = LLVMInt64TypeInContext(t->context);
   LLVMValueRef bits = bits_of(t, tile);

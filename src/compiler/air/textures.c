@@ -213,7 +213,7 @@ static void give(texture_call *c, LLVMValueRef value) {
   }
 }
 
-// A component of 16 bits or of 32 as one of 32.
+// Returns a component of 16 bits or of 32 as one of 32.
 static LLVMValueRef widen(texture_call *c, LLVMValueRef value,
                           bool is_signed) {
   LLVMTypeRef type = LLVMTypeOf(value);
@@ -266,8 +266,8 @@ static void give_place(texture_call *c) {
 
 // --- results -----------------------------------------------------------------
 
-// The library's four components as AIR has them: of 16 bits perhaps, the first
-// alone, and with a byte behind that says whether memory was missing.
+// Returns the library's four components as AIR has them: of 16 bits perhaps,
+// the first alone, and with a byte behind that says whether memory was missing.
 static LLVMValueRef fit_result(texture_call *c, LLVMValueRef color) {
   LLVMBuilderRef b = c->t->builder;
   LLVMTypeRef type = air_type(c->t, LLVMTypeOf(c->call)), texel = type;
@@ -456,7 +456,7 @@ static LLVMValueRef write(texture_call *c) {
   return call_library(c, LLVMVoidTypeInContext(c->t->context));
 }
 
-// The first component of the next operand, a vector.
+// Returns the first component of the next operand, a vector.
 static LLVMValueRef take_first(texture_call *c) {
   LLVMValueRef vector = take(c);
   return LLVMGetTypeKind(LLVMTypeOf(vector)) == LLVMVectorTypeKind

@@ -68,8 +68,8 @@ static mtl_status load_support(translation *job) {
              : mtli_fail(MTL_COMPILER_LOST, "the support library is damaged");
 }
 
-// The node of air.kernel, or of air.visible, that describes the function of the
-// request's name, or the only one.
+// Returns the node of air.kernel, or of air.visible, that describes the
+// function of the request's name, or the only one.
 static LLVMValueRef find_function(translation *job, LLVMValueRef *out_node) {
   const char *list = job->request->is_visible ? "air.visible" : "air.kernel";
   unsigned count, operand_count;

@@ -103,7 +103,7 @@ enum { MTLC_LONGEST_COPY_BYTES = 512 };
 // Marks a load of padding, which is never unset.
 #define MTLC_PADDING_MARK "mettle.padding"
 
-// Gives the padding of a private variable a value.
+// Stores zeros to the padding of a private variable.
 void mtlc_set_padding(LLVMBuilderRef builder, LLVMTargetDataRef layout,
                       LLVMValueRef variable);
 // Marks the loads of padding in the module's copies of structures.
@@ -121,7 +121,7 @@ typedef struct mtlc_private_bytes {
 void mtlc_private_bytes_make(mtlc_private_bytes *bytes,
                              const mtlc_kernel *kernel, LLVMBuilderRef builder);
 void mtlc_private_bytes_clear(mtlc_private_bytes *bytes);
-// The shadow of a variable; a null pointer if it has none.
+// Returns the shadow of a variable; a null pointer if it has none.
 LLVMValueRef mtlc_private_bytes_of(const mtlc_private_bytes *bytes,
                                    LLVMValueRef variable);
 // At llvm.lifetime.start: the variable begins, or begins anew.
@@ -238,7 +238,7 @@ LLVMValueRef mtlc_any_unset(mtlc_shadows *shadows, LLVMValueRef value);
 // i64 with a bit for each byte of a value, as in memory; NULL if the type has
 // no shadow.
 LLVMValueRef mtlc_unset_bytes(mtlc_shadows *shadows, LLVMValueRef value);
-// The shadow of a loaded value from such bytes.
+// Returns the shadow of a loaded value from such bytes.
 mtlc_shadow mtlc_shadow_of_bytes(mtlc_shadows *shadows, LLVMTypeRef type,
                                  LLVMValueRef bytes, LLVMValueRef origin);
 // Returns a shadow that is all unset if is_bad, an i1.

@@ -40,7 +40,7 @@ static LLVMValueRef field(const mtlc_fast_path_code *e, LLVMValueRef cell,
   return mtlc_fast_load(e, e->types.i32, cell, offset);
 }
 
-// Goes on if a cell's segment is ordered before the running one, or is the
+// Continues if a cell's segment is ordered before the running one, or is the
 // running one. With is_plain_write, the running segment's write must not be an
 // atomic's.
 static void must_be_past(const mtlc_fast_path_code *e, LLVMValueRef segment,

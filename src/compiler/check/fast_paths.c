@@ -94,7 +94,7 @@ static LLVMTypeRef bytes_type(const mtlc_fast_path_code *e) {
   return LLVMIntTypeInContext(e->kernel->context, 8 * e->access->size_bytes);
 }
 
-// Goes on if all bytes of a value that is read are set. A set byte is 0xff if
+// Continues if all bytes of a value that is read are set. A set byte is 0xff if
 // all_set, else 0.
 static void check_set(const mtlc_fast_path_code *e, LLVMValueRef bytes,
                       bool all_set) {

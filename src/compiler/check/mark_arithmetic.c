@@ -75,7 +75,7 @@ static LLVMValueRef any(LLVMBuilderRef builder, LLVMValueRef bits) {
                        LLVMConstNull(number), "");
 }
 
-// A value in each element of an integer or vector type.
+// Returns a value in each element of an integer or vector type.
 static LLVMValueRef splat(LLVMTypeRef type, unsigned long long value) {
   if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
     return LLVMConstInt(type, value, false);

@@ -29,7 +29,8 @@ static void find_data(LLVMTargetDataRef layout, LLVMTypeRef type,
   }
 }
 
-// The length of the run at an offset of bytes that are, or are not, data.
+// Returns the length of the run at an offset of bytes that are, or are not,
+// data.
 static uint64_t run_at(const bool *data, uint64_t at, uint64_t bytes) {
   uint64_t end = at + 1;
   while (end < bytes && data[end] == data[at]) {
@@ -38,7 +39,8 @@ static uint64_t run_at(const bool *data, uint64_t at, uint64_t bytes) {
   return end - at;
 }
 
-// The widest integer that fits into a run and is aligned in the structure.
+// Returns the widest integer that fits into a run and is aligned in the
+// structure.
 static LLVMTypeRef part_at(LLVMContextRef context, uint64_t at, uint64_t left) {
   const mtlc_types types = mtlc_types_of(context);
   return at % 4 == 0 && left >= 4   ? types.i32

@@ -10,7 +10,8 @@
 static const mtlc_root nowhere = {.space = MTLI_CHECK_NOWHERE,
                                   .slot = MTLI_CHECK_NO_SLOT};
 
-// The address that a check of an access has been given, if it is one's result.
+// Returns the address that a check of an access has been given, if it is one's
+// result.
 static LLVMValueRef asked_of(LLVMValueRef address) {
   LLVMValueRef call =
       LLVMIsAExtractValueInst(address) ? LLVMGetOperand(address, 0) : address;

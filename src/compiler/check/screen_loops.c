@@ -90,7 +90,7 @@ static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block) {
   return NULL;
 }
 
-// The bound of a comparison counter < bound, or 0.
+// Returns the bound of a comparison counter < bound, or 0.
 static int64_t bound_of(LLVMValueRef comparison, LLVMValueRef counter) {
   if (!LLVMIsAICmpInst(comparison) ||
       LLVMGetOperand(comparison, 0) != counter ||

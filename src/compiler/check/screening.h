@@ -74,7 +74,7 @@ void mtlc_screen_go_before(mtlc_screening *s, LLVMValueRef instruction);
 LLVMValueRef mtlc_screen_declare(mtlc_screening *s, const char *name,
                                  LLVMTypeRef result, LLVMTypeRef *parameters,
                                  unsigned count);
-// A function without effects.
+// Returns a function without effects.
 LLVMValueRef mtlc_screen_declare_pure(mtlc_screening *s, const char *name,
                                       LLVMTypeRef result,
                                       LLVMTypeRef *parameters, unsigned count);

@@ -301,7 +301,8 @@ mtl_status mtli_compile_pipeline(const mtli_pipeline_request *request,
   return status;
 }
 
-// The bitcode stands in the key by its hash, as libraries do.
+// Translates a function; the cache key has the bitcode's hash, as for
+// libraries.
 mtl_status mtli_translate_function(const mtli_translation_request *request,
                                    mtli_compiled *out_compiled) {
   *out_compiled = (mtli_compiled){0};

@@ -63,8 +63,8 @@ static void after_fork_in_parent(void) {
   pthread_mutex_unlock(&connection.lock);
 }
 
-// Tells whether control_fd is still our socket: a host may close descriptors
-// that it does not know, and the number may be another file's by now.
+// True if control_fd is still our socket: a host may close descriptors that it
+// does not know, and the number may be another file's by now.
 static bool control_is_ours(void) {
   struct stat status;
   return connection.control_fd >= 0 &&

@@ -85,8 +85,9 @@ int mtlc_above_standard(int fd) {
 #define TUNABLES_NAME "GLIBC_TUNABLES="
 #define HUGE_PAGES "glibc.malloc.hugetlb=1"
 
-// The environment of the compiler process: the host's, with that. The strings
-// are the host's but for one, which *out_text holds; NULL without memory.
+// Returns the environment of the compiler process: the host's, with that. The
+// strings are the host's but for one, which *out_text holds; NULL without
+// memory.
 static char **make_environment(char **out_text) {
   const size_t name_length = strlen(TUNABLES_NAME);
   size_t count = 0;

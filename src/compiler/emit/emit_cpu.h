@@ -13,7 +13,7 @@
 // with what it knows of a CPU by then, which takes 2 ms to work out. Borrowed.
 mtl_status mtlc_target_machine(const char *target, mtli_tier tier,
                                LLVMTargetMachineRef *out_target);
-// Module to relocatable object; malloc'ed.
+// Compiles the module to a relocatable object; malloc'ed.
 mtl_status mtlc_emit_object(mtlc_kernel *kernel, void **out_object,
                             size_t *out_size_bytes);
 

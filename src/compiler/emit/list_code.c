@@ -51,9 +51,9 @@ static void append(listing *l, const char *text, size_t length) {
   mtli_bytes_append(l->out, "\n", 1);
 }
 
-// Tells a source line that differs from the last: of "# f.metal:5:12" the
-// column goes, and what is of line 0 is of no line. Behind it may be the places
-// that the line is inlined at.
+// Prints a source line that differs from the last. Of "# f.metal:5:12" the
+// column is dropped; line 0 is no line. The places that the line is inlined at
+// may follow.
 static void tell_line(listing *l, const char *directive) {
   const char *comment = strstr(directive, l->comment);
   const char *place =

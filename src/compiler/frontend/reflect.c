@@ -312,7 +312,7 @@ static bool reflect_memory(reflection *r, size_t i) {
   return !facts->has_index || take_index(r, i, table);
 }
 
-// Gives what has no index the lowest free one, in order.
+// Assigns the lowest free index to a parameter without one, in order.
 static bool assign_index(reflection *r, size_t i) {
   if (r->parameters[i].builtin != MTLI_BUILTIN_NONE || r->facts[i].has_index) {
     return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mettle_sampling.h: samplers, and what a texture is between its texels.
+// mettle_sampling.h: samples textures: samplers, filters and address modes.
 //
 // A sampler is a word of bits (src/code/texture_abi.h): one declared constexpr
 // is a constant, and every question about it is answered by the compiler.

@@ -122,8 +122,9 @@ static void collect(LLVMValueRef instruction, void *context) {
   mtlc_values_add(&b->variables, d.variable);
 }
 
-// The unit that all terms of a distance are multiples of: a size of machine
-// integers, since an array's copies for 32 threads are laid out in units.
+// Returns the unit that all terms of a distance are multiples of: a size of
+// machine integers, since an array's copies for 32 threads are laid out in
+// units.
 static int64_t unit_of(const distance *d) {
   uint64_t unit = mtlc_common_divisor(8, (uint64_t)llabs(d->bytes));
   for (unsigned i = 0; i < d->count; ++i) {
@@ -132,7 +133,7 @@ static int64_t unit_of(const distance *d) {
   return (int64_t)unit;
 }
 
-// The distance in units, as an i64 value.
+// Returns the distance in units, as an i64 value.
 static LLVMValueRef build_index(const bounding *b, LLVMBuilderRef builder,
                                 const distance *d, int64_t unit) {
   LLVMTypeRef i64 = b->types.i64;

@@ -103,10 +103,9 @@ static mtl_status link_callees(mtlc_kernel *kernel) {
   return MTL_OK;
 }
 
-// LLVM 19 makes atomic additions of floats compare-and-swap loops when it is
-// past expanding those; on AArch64 without LSE, what is left of them forgets
-// whether the store took place, and additions are lost. Expanded here, code
-// generation meets the loops as any other.
+// Expands atomic operations to compare-and-swap loops on AArch64. LLVM 19 would
+// expand atomic additions of floats too late: without LSE the loops then lose
+// the result of the store, and additions are lost.
 static mtl_status expand_atomics(mtlc_kernel *kernel) {
   return mtlc_target_is(kernel->target, "aarch64")
              ? mtlc_run_llvm_passes(kernel, "function(atomic-expand)")

@@ -76,8 +76,8 @@ bool mtlc_hello_read(const void *data, size_t size, const void **out_identity,
 // Appends path and what tells one state of that file from another (size,
 // time, inode). False if there is no such file.
 bool mtlc_stamp_append(mtli_bytes *bytes, const char *path);
-// Tells whether all files of an identity are still what they were, and the
-// first of them is the program at path.
+// True if all files of an identity are unchanged, and the first of them is the
+// program at path.
 bool mtlc_identity_is_current(const void *identity, size_t size,
                               const char *path);
 

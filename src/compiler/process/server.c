@@ -186,7 +186,7 @@ static uint64_t processor_ns(pid_t pid) {
   return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 }
 
-// The nanoseconds for which a worker certainly may go on.
+// Returns the nanoseconds for which a worker certainly may go on.
 static uint64_t time_left_ns(const server_worker *worker) {
   const uint64_t now = now_ns();
   const uint64_t used = processor_ns(worker->pid);

@@ -206,7 +206,7 @@ static void observe_file(void *context, const char *path, const char *text,
   add_dependency(context, false, path, text, length);
 }
 
-// Asks the runtime, whose client may have the header.
+// Requests a header from the runtime, whose client may have it.
 static known_header *ask_for_header(worker *self, const char *name) {
   known_header *header = mtli_arena_allocate(&self->arena, sizeof *header);
   mtli_bytes question = {0};

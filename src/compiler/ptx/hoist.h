@@ -6,9 +6,9 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
-// Has a value be there at an instruction of its block: what is behind it, and
-// is arithmetic on integers and addresses alone, moves in front of it. Without
-// move only says whether that can be.
+// Moves a value before an instruction of its block, with the integer and
+// address arithmetic that it needs. Without move it only returns whether that
+// is possible.
 bool mtlc_ptx_hoist(LLVMBuilderRef builder, LLVMValueRef value, LLVMValueRef at,
                     bool move);
 

@@ -40,7 +40,8 @@ bool mtlc_ptx_is_matrix(LLVMValueRef load) {
           LLVMConstIntGetZExtValue(row) % ROWS == 0);
 }
 
-// One of up to four values, which the lanes of a tile's eight rows share.
+// Returns one of up to four values, which the lanes of a tile's eight rows
+// share.
 static LLVMValueRef choose(const loading *l, LLVMValueRef *values,
                            unsigned count) {
   LLVMBuilderRef b = l->builder;
@@ -57,8 +58,8 @@ static LLVMValueRef choose(const loading *l, LLVMValueRef *values,
   return chosen;
 }
 
-// The address of the lane's row. The distance from the first tile is the same
-// in all turns of a loop.
+// Returns the address of the lane's row. The distance from the first tile is
+// the same in all turns of a loop.
 static LLVMValueRef row_address(const loading *l, const LLVMValueRef *loads,
                                 unsigned count) {
   LLVMBuilderRef b = l->builder;

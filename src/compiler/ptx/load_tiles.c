@@ -150,7 +150,8 @@ static form form_of(const loading *l, LLVMValueRef load) {
                 .is_transposed = is_turned != is_transposed(load)};
 }
 
-// The bits of address and length of a row that a load's form must not have.
+// Returns the bits of address and length of a row that a load's form must not
+// have.
 static LLVMValueRef odd_bits(const loading *l, LLVMValueRef load) {
   LLVMBuilderRef b = l->builder;
   const uint64_t element = LLVMTypeOf(load) == l->types.i32 ? 2 : 4;

@@ -80,7 +80,7 @@ static LLVMValueRef shuffle_long(const lowering *l, LLVMValueRef value,
   return LLVMBuildBitCast(l->builder, result, LLVMTypeOf(value), "");
 }
 
-// The value that the thread of a lane, which is active, has.
+// Returns the value that the thread of a lane, which is active, has.
 static LLVMValueRef shuffle(const lowering *l, LLVMValueRef value,
                             LLVMValueRef lane) {
   LLVMTypeRef type = LLVMTypeOf(value);
@@ -106,8 +106,8 @@ static LLVMValueRef combine(const lowering *l, LLVMValueRef a,
   return mtlc_build_simd_operation(l->builder, &l->function, a, b);
 }
 
-// The lanes that have been combined with a lane before the step of a distance,
-// as bits, when the lane is 0.
+// Returns the lanes that have been combined with a lane before the step of a
+// distance, as bits, when the lane is 0.
 static uint32_t combined_before(uint32_t distance, bool rises) {
   uint32_t lanes = 0;
   for (uint32_t i = 0; i < WIDTH; i++) {
@@ -154,8 +154,8 @@ static LLVMValueRef reduce(const lowering *l, LLVMValueRef value, bool is_all) {
   return value;
 }
 
-// The machine's own reduction, or NULL: integers of 32 bits, whose order does
-// not matter.
+// Returns the machine's own reduction, or NULL: integers of 32 bits, whose
+// order does not matter.
 static LLVMValueRef reduce_at_once(const lowering *l, LLVMValueRef value) {
   static const char *const names[] = {"add", NULL, "min", "max",
                                       "and", "or", "xor"};
@@ -203,8 +203,8 @@ static LLVMValueRef scan_all(const lowering *l, LLVMValueRef value) {
   return value;
 }
 
-// The value with which a thread that may be missing takes part, the one of a
-// distance before this: the identity for those that are.
+// Returns the value with which a thread that may be missing takes part, the one
+// of a distance before this: the identity for those that are.
 static LLVMValueRef gather(const lowering *l, LLVMValueRef value,
                            uint32_t distance) {
   LLVMBuilderRef b = l->builder;
@@ -253,7 +253,7 @@ static LLVMValueRef build_result(const lowering *l, LLVMValueRef value,
                                               : scan_some(l, value);
 }
 
-// Asks at run time whether all threads are active.
+// Builds both bodies and a run-time test whether all threads are active.
 static void build_both(lowering *l, LLVMValueRef value) {
   LLVMContextRef context = l->kernel->context;
   LLVMBasicBlockRef all = LLVMAppendBasicBlockInContext(context, l->body, "");

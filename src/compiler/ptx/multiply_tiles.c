@@ -61,8 +61,8 @@ static void mark(LLVMValueRef call, const char *name) {
       LLVMCreateEnumAttribute(LLVMGetTypeContext(LLVMTypeOf(call)), number, 0));
 }
 
-// An instruction of the machine that all threads execute together; it touches
-// no memory.
+// Returns an instruction of the machine that all threads execute together; it
+// touches no memory.
 static LLVMValueRef machine(LLVMBuilderRef b, LLVMTypeRef result,
                             const char *text, const char *constraints,
                             LLVMValueRef *arguments, unsigned count) {
@@ -86,7 +86,7 @@ static LLVMValueRef number(const lowering *l, uint32_t value) {
   return mtlc_i32(l->kernel->context, value);
 }
 
-// The two words of a tile of floats.
+// Returns the two words of a tile of floats.
 static LLVMValueRef word(const lowering *l, LLVMValueRef tile, uint32_t i) {
   LLVMTypeRef pair = LLVMVectorType(l->types.i32, 2);
   LLVMValueRef words = LLVMBuildBitCast(l->builder, tile, pair, "");
@@ -99,7 +99,7 @@ static LLVMValueRef as_float(const lowering *l, LLVMValueRef bits) {
 
 // --- operands ----------------------------------------------------------------
 
-// The narrow tile that a tile of floats was widened from; NULL if none.
+// Returns the narrow tile that a tile of floats was widened from; NULL if none.
 static LLVMValueRef narrow(LLVMValueRef tile, elements *out_kind) {
   LLVMValueRef callee = LLVMIsACallInst(tile) ? mtlc_callee(tile) : NULL;
   const char *name = callee ? mtlc_name(callee) : "";
@@ -128,7 +128,7 @@ LLVMValueRef mtlc_ptx_turn(LLVMContextRef context, LLVMBuilderRef builder,
                  &tile, 1);
 }
 
-// The tile that was turned to make another; NULL if none was.
+// Returns the tile that was turned to make another; NULL if none was.
 static LLVMValueRef turned_from(LLVMValueRef tile) {
   LLVMValueRef code = LLVMIsACallInst(tile) ? LLVMGetCalledValue(tile) : NULL;
   size_t length = 0;
@@ -181,7 +181,7 @@ static LLVMValueRef load_turned(const lowering *l, LLVMValueRef tile) {
   return mtlc_call(l->builder, callee, arguments, 3);
 }
 
-// The right side's tile, turned, where it can be used; each only once.
+// Returns the right side's tile, turned, where it can be used; each only once.
 static LLVMValueRef turned(const lowering *l, LLVMValueRef tile,
                            LLVMValueRef at, mtlc_values *tiles,
                            mtlc_values *made) {
@@ -347,8 +347,8 @@ static LLVMValueRef find_second(LLVMValueRef first) {
   return NULL;
 }
 
-// The product of the same kind and block that alone takes the first's result,
-// as what it adds to; NULL if there is none.
+// Returns the product of the same kind and block that alone takes the first's
+// result, as what it adds to; NULL if there is none.
 static LLVMValueRef find_next(LLVMValueRef first) {
   LLVMUseRef use = LLVMGetFirstUse(first);
   LLVMValueRef user = use && !LLVMGetNextUse(use) ? LLVMGetUser(use) : NULL;

@@ -10,7 +10,8 @@
 // " +approximate" behind it: fast math may use the machine's approximations.
 bool mtlc_is_ptx_target(const char *target);
 
-// The compute capability that a target machine is of, times ten: 90 for sm_90.
+// Returns the compute capability that a target machine is of, times ten: 90 for
+// sm_90.
 unsigned mtlc_ptx_capability(LLVMTargetMachineRef target);
 
 // The target machine of such a request; the caller keeps it.

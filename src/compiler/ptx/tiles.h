@@ -19,25 +19,26 @@ bool mtlc_ptx_is_product(LLVMValueRef instruction);
 // True if a product is one of halves or of bfloats.
 bool mtlc_ptx_is_narrow_product(LLVMValueRef product);
 
-// The next product of a block, from an instruction or NULL on; NULL if none.
+// Returns the next product of a block, from an instruction or NULL on; NULL if
+// none.
 LLVMValueRef mtlc_ptx_next_product(LLVMValueRef from);
-// The tile that the machine multiplies: of 16 bits as it was before it was
-// widened.
+// Returns the tile that the machine multiplies: of 16 bits as it was before it
+// was widened.
 LLVMValueRef mtlc_ptx_factor(LLVMValueRef product, unsigned side);
 // Finds up to four products that are one for the machine: [0] and [1] of one
 // right side, [2] and [3] those that add to them; NULL for none. Returns the
 // last of them: its place is the result's.
 LLVMValueRef mtlc_ptx_find_products(LLVMValueRef first, LLVMValueRef calls[4]);
 
-// A tile of 16-bit elements with rows and columns exchanged.
+// Returns a tile of 16-bit elements with rows and columns exchanged.
 LLVMValueRef mtlc_ptx_turn(LLVMContextRef context, LLVMBuilderRef builder,
                            LLVMValueRef tile);
 
 // True if an instruction writes no memory, as far as is known of it.
 bool mtlc_ptx_leaves_memory(LLVMValueRef instruction);
 
-// An address as a number, in parts, so that LLVM sees which of its low bits a
-// loop leaves alone, and how far it is from another.
+// Returns an address as a number, in parts, so that LLVM sees which of its low
+// bits a loop leaves alone, and how far it is from another.
 LLVMValueRef mtlc_ptx_address_number(LLVMBuilderRef builder, LLVMTypeRef i64,
                                      LLVMValueRef pointer);
 

@@ -114,7 +114,7 @@ static void replace_trap(mtlc_ptx_entry *e, LLVMValueRef call,
 
 // --- accesses that ask ------------------------------------------------------
 
-// Gives mettle_is_constant its body: the bytes are inside of one of the
+// Builds the body of mettle_is_constant: true if the bytes lie in one of the
 // module's constants.
 static void make_is_constant(const mtlc_ptx_entry *e) {
   LLVMModuleRef module = e->kernel->module;

@@ -57,7 +57,8 @@ static uint32_t choose_turns(LLVMBasicBlockRef block) {
 
 // --- loads first -------------------------------------------------------------
 
-// The space of memory that an address is known to be of: 0 if it may be any.
+// Returns the space of memory that an address is known to be of: 0 if it may be
+// any.
 static unsigned space_of(LLVMValueRef address) {
   for (;;) {
     const bool is_constant = LLVMIsAConstantExpr(address) != NULL;

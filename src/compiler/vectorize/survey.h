@@ -30,8 +30,8 @@ bool lanes_is_limited_to_one(const lanes_vectorizer *v);
 bool lanes_is_single_simdgroup(const lanes_vectorizer *v);
 // Returns the segment length that the thread function is normalised for.
 uint8_t lanes_usual_row(const lanes_vectorizer *v);
-// The row lengths to make code for: one, or all that are worth it if the
-// threadgroups are not known, the best first; the last then fits any group.
+// Returns the row lengths to make code for: one, or all that are worth it if
+// the threadgroups are not known, the best first; the last then fits any group.
 uint32_t lanes_choose_rows(const lanes_vectorizer *v, lanes_survey survey,
                            uint8_t rows[LANES_MOST_VARIANTS]);
 

@@ -162,7 +162,7 @@ static void find_byte(LLVMValueRef i, void *found) {
       LLVMTypeOf(i) == LLVMInt8TypeInContext(LLVMGetTypeContext(LLVMTypeOf(i)));
 }
 
-// Brings the functions that stay calls into the form of the thread's.
+// Prepares the functions that stay calls as the thread function is.
 static mtl_status prepare_called(lanes_vectorizer *v) {
   bool has_entries = false;
   for (LLVMValueRef f = LLVMGetFirstFunction(v->kernel->module); f;

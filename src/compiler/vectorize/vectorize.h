@@ -23,12 +23,12 @@
 // Errors  MTL_UNSUPPORTED  the kernel cannot be vectorised; the text says why
 mtl_status mtlc_vectorize(mtlc_kernel *kernel);
 
-// Gives loops that add up in memory a second form, in which the sum is in a
-// register (prepare/versions/version_apart.h). Requires kernel->thread as
+// Versions loops that accumulate in memory: the second version keeps the sum in
+// a register (prepare/versions/version_apart.h). Requires kernel->thread as
 // simplify_thread leaves it; of any target.
 mtl_status mtlc_version_apart(mtlc_kernel *kernel);
 
-// The name of a step, "vectorize.split_exits"; NULL behind the last.
+// Returns the name of a step, "vectorize.split_exits"; NULL behind the last.
 const char *mtlc_vectorize_step(size_t index);
 // True if a kernel can be vectorised without the step of that name.
 bool mtlc_vectorize_can_leave_out(const char *name);

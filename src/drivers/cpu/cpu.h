@@ -61,8 +61,7 @@ void cpu_queue_stop(cpu_queue *queue, mtl_status status);
 // Describes why it ended early, for its error.
 void cpu_queue_describe_stop(const cpu_queue *queue, char *text,
                              size_t capacity);
-// Lets a stopped queue that waits for an event continue. The pool's lock is
-// held.
+// Wakes a stopped queue that waits for an event. The pool's lock is held.
 void cpu_queue_stop_waiting(cpu_queue *queue);
 bool cpu_goal_is_reached(const cpu_goal *goal);
 // Runs the queue at queue_address on the client's thread, if it is ready,
@@ -123,8 +122,8 @@ cpu_job_run_fn cpu_check_screen;
 void cpu_check_screen_end(cpu_job *job);
 // dispatch.c: runs threadgroups with a job's code.
 cpu_job_run_fn cpu_run_groups;
-// The others do nothing unless the checker is on. This one tells that a command
-// other than a dispatch begins.
+// check.c: reports to the checker; does nothing unless it is on.
+// cpu_check_command reports the start of a command other than a dispatch.
 void cpu_check_command(cpu_queue *queue, const mtli_command *command);
 void cpu_check_waited(const cpu_queue *queue, const mtli_command *command);
 void cpu_check_host_signals(const mtl_event *event, uint64_t value);

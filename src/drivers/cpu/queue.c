@@ -131,8 +131,8 @@ static bool take_next(cpu_queue *queue) {
   return true;
 }
 
-// Fails a command buffer that was to end, unless a kernel of it has already
-// told where.
+// Fails a command buffer that was stopped, unless one of its kernels has
+// already reported where.
 static void note_stop(cpu_queue *queue) {
   const mtl_status stop =
       atomic_load_explicit(&queue->stop, memory_order_relaxed);

@@ -216,8 +216,8 @@ static bool is_over(const mtl_command_buffer *command_buffer) {
          atomic_load(&command_buffer->is_cancelled);
 }
 
-// True if the times of parts of it are told, by marks: then its own are, too,
-// for two clocks differ by some microseconds.
+// True if parts of the command buffer are timed by marks: its own times are
+// then, too, since two clocks differ by some microseconds.
 static bool has_times(const mtl_command_buffer *command_buffer) {
   for (const mtli_command *c = command_buffer->commands; c; c = c->next) {
     if (c->times || c->kind == MTLI_COMMAND_SAMPLE) {

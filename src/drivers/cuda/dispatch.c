@@ -46,8 +46,8 @@ static void gather_inline(const mtli_command *command, char *target,
   }
 }
 
-// The bytes of the last inline argument of those dispatches, which is the one
-// that there is where they are few.
+// Returns the bytes of the last inline argument of those dispatches, which is
+// the one that there is where they are few.
 static size_t last_bytes(const mtli_command *first, const mtli_command *end) {
   size_t bytes = 0;
   for (const mtli_command *c = first; c != end; c = c->next) {
@@ -273,8 +273,8 @@ static mtl_status find_grid(const cuda_worker *worker,
              : MTL_OK;
 }
 
-// Looks whether a kernel with assertions has stopped itself: then what is
-// behind it does not run.
+// Checks whether a kernel with assertions has stopped itself: then what follows
+// it does not run.
 static mtl_status check_stop(cuda_worker *worker, cuda_list *list,
                              const mtli_dispatch *dispatch) {
   MTL_TRY(cuda_stream_finish(worker));

@@ -129,7 +129,8 @@ static uint64_t hash_of(const cuda_launches *launches) {
   return hash;
 }
 
-// The place of the sequence, or that of the one that was used least lately.
+// Returns the place of the sequence, or that of the one that was used least
+// lately.
 static known *find(cuda_graphs *graphs, const cuda_launches *launches,
                    uint64_t unloaded_count) {
   const uint64_t hash = hash_of(launches);
@@ -153,7 +154,7 @@ static known *find(cuda_graphs *graphs, const cuda_launches *launches,
   return oldest;
 }
 
-// A node's parameters as the driver wants them; extra is [5].
+// Returns a node's parameters as the driver wants them; extra is [5].
 static CUDA_KERNEL_NODE_PARAMS describe(const cuda_node *node, char *parameters,
                                         size_t *bytes, void *extra[]) {
   *bytes = node->parameter_bytes;

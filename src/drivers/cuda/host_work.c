@@ -20,7 +20,8 @@ typedef struct copies {
   size_t count;
 } copies;
 
-// The buffer, of a command buffer's, at an address that the host cannot read.
+// Returns the buffer, of a command buffer's, at an address that the host cannot
+// read.
 static const mtl_buffer *find_hidden(const mtl_command_buffer *command_buffer,
                                      uint64_t address) {
   for (size_t i = 0; i < command_buffer->buffer_count; i++) {

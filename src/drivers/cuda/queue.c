@@ -72,7 +72,7 @@ static bool step_one(cuda_worker *worker) {
   return true;
 }
 
-// True where threads may look out for work: there are processors to spare.
+// True if threads may spin for work: there are processors to spare.
 static bool may_look_out(void) {
   enum { LEAST = 4 };
   static _Atomic long processors;
@@ -85,8 +85,8 @@ static bool may_look_out(void) {
   return known >= LEAST;
 }
 
-// Looks for news a while before it is worth sleeping. The lock is let go
-// meanwhile, and held again at the end. True if there may be something to do.
+// Spins for news for a while before sleeping. Releases the lock meanwhile. True
+// if there may be something to do.
 static bool look_out(cuda_worker *worker, uint32_t seen) {
   if (!may_look_out()) {
     return false;
@@ -342,7 +342,8 @@ void cuda_queue_submit(mtl_queue *queue, mtl_command_buffer *command_buffer) {
   pthread_mutex_unlock(&worker->lock);
 }
 
-// Whoever runs it looks before each command; what the GPU has begun goes on.
+// Does nothing: the submitter checks before each command. What the GPU has
+// begun continues.
 mtl_status cuda_queue_cancel(mtl_queue *queue,
                              mtl_command_buffer *command_buffer) {
   (void)queue;

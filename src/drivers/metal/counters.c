@@ -12,7 +12,7 @@ enum {
 };
 #define DONT_SAMPLE (~0ul)  // MTLCounterDontSample
 
-// The set of counters that has the time; nil if there is none.
+// Returns the set of counters that has the time; nil if there is none.
 static id find_set(id device) {
   const id sets = GET_OBJECT(device, counterSets);
   const unsigned long count = sets ? GET_NUMBER(sets, count) : 0;
@@ -69,7 +69,7 @@ static mtl_status take(metal_encoding *encoding, unsigned long count,
   return MTL_OK;
 }
 
-// A descriptor of a pass that takes samples, autoreleased.
+// Returns a descriptor of a pass that takes samples, autoreleased.
 static id pass_of(const char *class_name, SEL make, id samples,
                   unsigned long first, unsigned long last) {
   const id pass =

@@ -132,7 +132,7 @@ bool metal_device_family(const mtl_device *device, mtl_family family) {
           0xff) != 0;
 }
 
-// Metal compiles for its own devices.
+// Returns no target: Metal compiles for its own devices.
 char *metal_device_code_target(const mtl_device *device) {
   (void)device;
   return NULL;

@@ -56,7 +56,7 @@ static uint64_t indirect_pipeline_id(mtl_pipeline *pipeline) {
 
 // --- edits -------------------------------------------------------------------
 
-// The command itself, autoreleased.
+// Returns the command itself, autoreleased.
 static id command_at(void *native, uint32_t index) {
   return SEND(id(*)(id, SEL, unsigned long), (id)native, computeCommandAtIndex,
               (unsigned long)index);

@@ -23,8 +23,8 @@ static void add(mtli_bytes *text, const char *more) {
   mtli_bytes_append(text, more, strlen(more));
 }
 
-// Macros as lines before the source: Metal's options take no parameters of
-// theirs. A file's name is told by #line.
+// Writes macros as lines before the source, since Metal's options take no
+// macros with parameters. #line sets the file's name.
 static bool write_source(mtli_bytes *text, const char *source,
                          size_t source_bytes,
                          const mtl_compile_options *options) {

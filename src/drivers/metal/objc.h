@@ -320,12 +320,12 @@ id metal_new(const char *class_name);
 void metal_release(id object);  // nil is allowed
 id metal_retain(id object);
 
-// An NSString, the caller's reference; nil for what is no UTF-8.
+// Returns an NSString, the caller's reference; nil for what is no UTF-8.
 id metal_string(const char *text, unsigned long length_bytes);
-// The text of an NSString, for as long as the string lives; "" for nil.
+// Returns the text of an NSString, for as long as the string lives; "" for nil.
 const char *metal_text(id string);
 
-// An NSArray of objects, autoreleased.
+// Returns an NSArray of objects, autoreleased.
 id metal_array(const id *objects, unsigned long count);
 
 // Sets object's label, if there is one.

@@ -103,7 +103,7 @@ void metal_function_destroy(mtl_function *function) {
 
 // --- pipelines -----------------------------------------------------------------
 
-// An NSArray of MTLFunctions, autoreleased; nil if there is no memory.
+// Returns an NSArray of MTLFunctions, autoreleased; nil if there is no memory.
 static id functions_array(mtl_function *const *functions, size_t count) {
   id *objects = calloc(count + 1, sizeof *objects);
   for (size_t i = 0; objects && i < count; i++) {

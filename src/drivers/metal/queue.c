@@ -71,7 +71,8 @@ static void logged(const metal_block *block, id subsystem, id category,
   mtli_command_buffer_logged(run->command_buffer, &message);
 }
 
-// An MTLLogState that tells run; nil if Metal has none, before macOS 15.
+// Returns an MTLLogState that tells run; nil if Metal has none, before macOS
+// 15.
 static id make_log_state(metal_run *run) {
   const mtli_log_header *log = run->command_buffer->log;
   const id device = metal_device_of(run->device)->object;

@@ -127,7 +127,7 @@ void metal_struct_read(id type, mtli_arena *arena, mtl_argument *argument) {
 
 // --- the layout of an argument buffer --------------------------------------------
 
-// True if a struct has something that is no value.
+// True if a struct contains a resource or a pointer.
 static bool has_resources(id type, int depth) {
   id members = NULL;
   const unsigned long count =

@@ -58,7 +58,7 @@ typedef struct swizzles {
   uint8_t of[4];
 } swizzles;
 
-// A view of base with the texture's swizzle, or base once more.
+// Returns a view of base with the texture's swizzle, or base once more.
 static id swizzle(const mtl_texture *texture, id base) {
   enum { RED = 2 };  // MTLTextureSwizzleRed; zero and one before it
   const mtl_texture_desc *desc = &texture->desc;

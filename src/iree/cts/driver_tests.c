@@ -261,7 +261,7 @@ static iree_status_t dispatch_abs(iree_hal_device_t *device,
       IREE_HAL_DISPATCH_FLAG_NONE);
 }
 
-// A command buffer that may be executed again and again.
+// Returns a command buffer that may be executed again and again.
 static iree_hal_command_buffer_t *record_abs(iree_hal_device_t *device,
                                              iree_hal_executable_t *executable,
                                              iree_hal_buffer_t *source,

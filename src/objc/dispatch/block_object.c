@@ -119,7 +119,7 @@ OBJC_EXPORT void dispatch_block_notify(id literal, id queue, id notified) {
                         queue, notified);
 }
 
-// What has begun goes on.
+// Cancels a block; one that has started continues.
 OBJC_EXPORT void dispatch_block_cancel(id literal) {
   state_of(literal, "dispatch_block_cancel")->is_cancelled = true;
 }

@@ -107,7 +107,7 @@ OBJC_EXPORT id dispatch_data_create_map(id data, const void **out_bytes,
   return &made->object;
 }
 
-// A part of data, which it keeps.
+// Returns a part of data, which it keeps.
 OBJC_EXPORT id dispatch_data_create_subrange(id data, size_t offset,
                                              size_t length) {
   size_t all;

@@ -59,7 +59,7 @@ static bool take_word(reader *in, const char *word) {
   return is_there;
 }
 
-// The four digits of \uXXXX; -1 if they are none.
+// Returns the four digits of \uXXXX; -1 if they are none.
 static int read_unit(reader *in) {
   int value = 0;
   if (in->end - in->at < 4) {
@@ -396,7 +396,7 @@ static bool write_value(writer *out, id value) {
   return false;
 }
 
-// The text, or NULL for what is no JSON.
+// Returns the text, or NULL for what is no JSON.
 static id text_of(id value, NSUInteger options) {
   extern id string_mutable_create(const char *utf8);
   const bool is_whole = object_is(value, &OBJC_CLASS_$_NSArray) ||

@@ -216,7 +216,7 @@ static bool call_setter(id self, SEL selector, const char *type, id object) {
   }
 }
 
-// The type of a method's first argument, behind "v24@0:8".
+// Returns the type of a method's first argument, behind "v24@0:8".
 static const char *argument_type(const char *types) {
   const char *colon = strchr(types, ':');
   return colon ? colon + 1 + strspn(colon + 1, "0123456789") : "";
@@ -306,7 +306,7 @@ static double sum_of(id all, const char *path) {
   return sum;
 }
 
-// The largest (order 1) or smallest (order -1) value.
+// Returns the largest (order 1) or smallest (order -1) value.
 static id extreme_of(id all, const char *path, NSInteger order) {
   id found = NULL;
   const size_t count = array_count(all);

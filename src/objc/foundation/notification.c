@@ -121,7 +121,7 @@ static void center_dealloc(id self, SEL _cmd) {
   instance_dispose(self);
 }
 
-// The new observation, which the center has.
+// Returns the new observation, which the center has.
 static observation *observe(id self, id name, id sender) {
   center *of = (center *)self;
   observation *made = (observation *)CREATE(MettleObservation);

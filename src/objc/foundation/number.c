@@ -271,7 +271,8 @@ typedef struct value {
 extern struct objc_class OBJC_CLASS_$_MettleValue;
 extern struct objc_class OBJC_CLASS_$_NSValue;
 
-// The size of a type by its encoding, 0 if that is none of the simple ones.
+// Returns the size of a type by its encoding, 0 if that is none of the simple
+// ones.
 static size_t encoded_size(const char *type) {
   switch (*type) {
     case 'c':

@@ -66,7 +66,7 @@ OBJC_EXPORT _Bool os_log_type_enabled(const os_log *log, uint8_t type) {
   return (uintptr_t)log != 1 && runtime_debugs("log");
 }
 
-// Copies a format without what stands in braces behind its percent signs.
+// Copies a format without the braces after its percent signs.
 static char *plain_format(const char *format) {
   char *made = malloc(strlen(format) + 1), *out = made;
   while (made && *format) {

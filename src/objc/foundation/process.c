@@ -187,7 +187,7 @@ static id bundle_init_path(id self, SEL _cmd, id path) {
   return self;
 }
 
-// One for each folder, for good, as Foundation keeps them.
+// Makes the bundle of a folder once, and keeps it for good, as Foundation does.
 static id bundle_create(const char *folder) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static id known;
@@ -223,7 +223,7 @@ static id bundle_main(Class self, SEL _cmd) {
   return objc_autorelease(bundle_create(bytes > 0 ? dirname(path) : "."));
 }
 
-// The folder of the executable or library that a class is in.
+// Returns the folder of the executable or library that a class is in.
 static id bundle_of_class(Class self, SEL _cmd, Class class) {
   Dl_info info;
   if (!class || !dladdr(class, &info) || !info.dli_fname) {

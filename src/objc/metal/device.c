@@ -56,7 +56,8 @@ OBJC_EXPORT id MTLCreateSystemDefaultDevice(void) {
   return made;
 }
 
-// The default one, which METTLE_DEVICE may name, comes first: clients take it.
+// Returns all devices, the default first, which METTLE_DEVICE may name: clients
+// take that.
 OBJC_EXPORT id MTLCopyAllDevices(void) {
   mtl_device *found[MAX_DEVICES];
   size_t count = 0;

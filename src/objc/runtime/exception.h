@@ -8,7 +8,7 @@
 // Throws object, which is retained until it is caught.
 OBJC_EXPORT __attribute__((noreturn)) void objc_exception_throw(id object);
 
-// The object of the exception that this thread handles, or for which it
+// Returns the object of the exception that this thread handles, or for which it
 // terminates; NULL if there is none, or it is one of C++.
 id exception_current(void);
 

@@ -20,7 +20,8 @@ static int64_t integer_of(const mtl_constant_info *info,
              : integer;
 }
 
-// A constant of floating point as a float, which its bits then stand for.
+// Returns a constant of floating point as a float, which its bits then stand
+// for.
 static float float_of(const mtl_constant_info *info,
                       const mtli_constant_value *value) {
   float number = 0;

@@ -235,8 +235,8 @@ static mtl_status compile(const mtl_function *function,
   return status;
 }
 
-// The threadgroups to make code for first: those that the client has named, or
-// else rows of whole simdgroups.
+// Returns the threadgroups to make code for first: those that the client has
+// named, or else rows of whole simdgroups.
 static mtli_group_class first_class(const mtl_pipeline_desc *desc) {
   const uint32_t *size = desc->group_threads;
   const uint32_t limit = desc->max_total_threads_per_threadgroup;

@@ -82,7 +82,7 @@ bool mtli_heap_space_find(const mtli_heap_space *space, size_t length,
   return best != SIZE_MAX;
 }
 
-// The place of the first range that does not begin before first.
+// Returns the place of the first range that does not begin before first.
 static size_t place_of(const mtli_heap_space *space, size_t first) {
   size_t low = 0;
   size_t high = space->count;

@@ -95,7 +95,7 @@ static mtl_status check(const mtl_residency_set *set,
 
 // --- the hash: the lock is held ---------------------------------------------
 
-// The slot of an object, or the empty one where it belongs.
+// Returns the slot of an object, or the empty one where it belongs.
 static size_t slot_of(const mtl_residency_set *set, const void *key) {
   const uint64_t mixed =
       (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);

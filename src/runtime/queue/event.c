@@ -86,7 +86,7 @@ void mtl_event_release(mtl_event *event) {
   }
 }
 
-// What holds for every call of the host on an event.
+// Checks what every host call on an event requires.
 static mtl_status check_host_use(const mtl_event *event, const char *call) {
   if (!event) {
     return mtli_fail(MTL_INVALID_ARGUMENT, "%s: event is NULL", call);

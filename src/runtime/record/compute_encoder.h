@@ -38,7 +38,7 @@ struct mtl_compute_encoder {
   mtli_hazards hazards;     // of a concurrent encoder
 };
 
-// The name of the kernel that a dispatch runs, for the texts of errors.
+// Returns the name of the kernel that a dispatch runs, for the texts of errors.
 static inline const char *mtli_kernel_name(const mtl_compute_encoder *encoder) {
   return encoder->pipeline->kernel->name;
 }

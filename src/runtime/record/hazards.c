@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-// The slot of buffer, or the empty one where it belongs. One slot always stays
-// empty, so the search ends.
+// Returns the slot of buffer, or the empty one where it belongs. One slot
+// always stays empty, so the search ends.
 static uint32_t slot_of(const mtli_hazards *hazards, const mtl_buffer *buffer) {
   const uintptr_t address = (uintptr_t)buffer;
   uint32_t slot =

@@ -60,7 +60,8 @@ static inline uint32_t *mtli_indirect_threadgroup_bytes(
          (size_t)index * commands->desc.max_threadgroup_memory;
 }
 
-// The slots of a device that keeps the commands itself; NULL for others.
+// Returns the slots of a device that keeps the commands itself; NULL for
+// others.
 static inline const mtli_indirect_slots *mtli_indirect_slots_of(
     const mtl_indirect_command_buffer *commands) {
   return commands->device->driver->indirect;
@@ -80,7 +81,7 @@ void mtli_indirect_take_in(mtl_indirect_command_buffer *commands,
                            uint32_t index);
 void mtli_indirect_write_out(mtl_indirect_command_buffer *commands,
                              uint32_t index);
-// The memory, NULL for none. Once there it stays.
+// Returns the memory, NULL for none. Once there it stays.
 mtl_buffer *mtli_indirect_memory(mtl_indirect_command_buffer *commands);
 
 // record/indirect_encoding.c: checks commands that are handed to an encoder; fails the

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// encoding.c: records executions, copies and resets of indirect
-// commands; what they do is decided when they run
-// (record/indirect_execution.c).
+// indirect_encoding.c: records executions, copies and resets of indirect
+// commands. Their effect is decided when they run (indirect_execution.c).
 #include <string.h>
 
 #include "runtime/record/indirect_commands.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// record/indirect_execution.c: makes dispatches of indirect commands when they run. An
-// execution keeps what it has made for the next one: a command that was not
-// edited since is checked no more, but for whether its buffers and its pipeline
-// are still there.
+// indirect_execution.c: makes dispatches of indirect commands when they run. An
+// execution keeps them for the next one: a command that was not edited since is
+// not checked again, except that its buffers and its pipeline still exist.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

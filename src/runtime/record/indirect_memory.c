@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// memory.c: the memory by which kernels encode indirect commands
-// (code/indirect_abi.h). It is there once somebody has asked for its address.
-// From then on each edit of the host's is written out to the command's slot,
-// and what kernels have changed there is taken in before the next edit or
-// execution.
+// indirect_memory.c: the memory in which kernels encode indirect commands
+// (code/indirect_abi.h). It exists once somebody has asked for its address.
+// From then on each edit by the host is written to the command's slot, and
+// changes by kernels are read before the next edit or execution.
 #include <inttypes.h>
 #include <string.h>
 

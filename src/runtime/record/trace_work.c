@@ -75,7 +75,7 @@ static void name_queue(mtl_queue *queue, char *name, size_t room) {
   pthread_mutex_unlock(&queue->device->lock);
 }
 
-// The queue's rows in the timeline that is being written.
+// Returns the queue's rows in the timeline that is being written.
 static mtli_trace_track track_of(mtl_queue *queue) {
   const uint32_t timeline = mtli_trace_timeline();
   // Acquire: pairs with the release below, so that the rows are that one's.

@@ -25,7 +25,7 @@ void mtli_pixel_format_describe(const mtli_pixel_format *format,
                                 const mtl_swizzle swizzle[4],
                                 mtli_texture_descriptor *descriptor);
 
-// The tables of the sRGB curve, made at the first call.
+// Returns the tables of the sRGB curve, made at the first call.
 const mtli_srgb_tables *mtli_srgb(void);
 
 #endif

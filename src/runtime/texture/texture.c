@@ -436,8 +436,8 @@ static mtl_status check_view(const mtl_texture *texture,
   return MTL_OK;
 }
 
-// The array length that a view's slices make, or 0 if its type cannot have
-// them.
+// Returns the array length that a view's slices make, or 0 if its type cannot
+// have them.
 static uint32_t view_array_length(const mtl_texture_view_desc *view,
                                   const mtl_texture_desc *desc) {
   const uint32_t slices = view->slice_count;

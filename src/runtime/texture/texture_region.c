@@ -77,7 +77,7 @@ static mtl_status find_host_box(const mtl_texture *texture, mtl_region region,
   return MTL_OK;
 }
 
-// The bytes from the box's first to behind its last.
+// Returns the bytes from the box's first to behind its last.
 static size_t span_bytes(const mtli_texel_box *box) {
   return (box->images - 1) * box->image_pitch +
          (box->rows - 1) * box->row_pitch + box->row_bytes;

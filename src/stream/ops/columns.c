@@ -30,7 +30,7 @@ typedef struct convolution {
   bool by_taps;               // how the weights lie
 } convolution;
 
-// The stride over all positions, 0 if there is none.
+// Returns the stride over all positions, 0 if there is none.
 static int64_t step_of(const int32_t size[3], const int64_t strides[5]) {
   const int64_t step = size[2] > 1   ? strides[4]
                        : size[1] > 1 ? strides[3]

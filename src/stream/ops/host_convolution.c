@@ -35,8 +35,8 @@ typedef struct work {
   bool is_out_direct;
 } work;
 
-// One tap of one channel over a run of output positions in a row: x0 to x1 of
-// the output, with zeros where the window leaves the input.
+// Adds one tap of one channel over a run of output positions in a row: x0 to x1
+// of the output, with zeros where the window leaves the input.
 static float *add_run(const work *w, const void *in, int64_t line, int tap,
                       int x0, int x1, float *to) {
   const ops_convolution *s = &w->shape;
@@ -126,7 +126,7 @@ static float *add_taps(const work *w, const void *in, int64_t from, int64_t x,
   return to;
 }
 
-// One line of the window at output position (z, y, x), where it is inside.
+// Adds one line of the window at output position (z, y, x), where it is inside.
 static float *add_line(const work *w, const void *in, int64_t from,
                        const int64_t at[3], int tap_z, int tap_y, float *to) {
   const ops_convolution *s = &w->shape;

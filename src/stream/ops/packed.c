@@ -116,7 +116,7 @@ static void packed_delete(void *context, void *bytes, size_t length_bytes) {
   free(bytes);
 }
 
-// The packed weights, +1; NULL if there is no room for them.
+// Returns the packed weights, +1; NULL if there is no room for them.
 static mtl_buffer *make(mtl_stream *stream, const ops_convolution *s,
                         const mtl_tensor *weight, bool is_depthwise) {
   const size_t element = mtl_data_type_size(weight->type);
@@ -288,7 +288,8 @@ static mtl_status record(mtl_stream *stream, const mtl_tensor *in,
   return status;
 }
 
-// Brings in's channels side by side: the kernel reads those of a tap so.
+// Transposes in to channels last: the kernel reads a tap's channels
+// contiguously.
 static mtl_status turn(mtl_stream *stream, const mtl_tensor *in,
                        ops_scratch *out_scratch, mtl_tensor *out_turned) {
   const uint32_t last = in->rank - 1;

@@ -62,7 +62,8 @@ bool mtlc_rewrite_tokens(const mtlc_token *tokens, size_t count,
                          mtlc_rewrite *out_rewrite);
 void mtlc_rewrite_clear(mtlc_rewrite *rewrite);
 
-// The name of the attribute of Metal's with that index, NULL behind the last.
+// Returns the name of the attribute of Metal's with that index, NULL behind the
+// last.
 const char *mtlc_attribute_name(size_t index);
 
 #ifdef __cplusplus

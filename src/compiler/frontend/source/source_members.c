@@ -118,7 +118,7 @@ static size_t parameters_end(const rewriter *r) {
   return 0;
 }
 
-// Skips what may stand in front of a constructor's name.
+// Skips the specifiers that may precede a constructor's name.
 static size_t skip_function_specifiers(const rewriter *r, size_t end) {
   static const char *const words[] = {"constexpr", "inline", "explicit",
                                       "friend"};

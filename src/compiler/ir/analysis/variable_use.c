@@ -31,7 +31,7 @@ LLVMAttributeRef mtlc_parameter_attribute(LLVMValueRef function,
       LLVMGetEnumAttributeKindForName(name, strlen(name)));
 }
 
-// The size that a parameter's declaration promises, or 0.
+// Returns the size that a parameter's declaration promises, or 0.
 static uint64_t declared_bytes(LLVMValueRef function, unsigned parameter) {
   static const char *const types[] = {"byval", "sret"};
   for (size_t i = 0; i < 2; ++i) {

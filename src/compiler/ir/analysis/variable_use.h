@@ -22,7 +22,7 @@ typedef struct mtlc_variable_use {
 void mtlc_survey_parameter(LLVMValueRef function, unsigned parameter,
                            mtlc_variable_use *use);
 
-// A parameter's attribute of that name, or NULL.
+// Returns a parameter's attribute of that name, or NULL.
 LLVMAttributeRef mtlc_parameter_attribute(LLVMValueRef function,
                                           unsigned parameter, const char *name);
 

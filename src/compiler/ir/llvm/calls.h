@@ -9,12 +9,13 @@
 
 #include "compiler/ir/llvm/value_list.h"
 
-// The function that a call calls by name, or NULL: not a call, or by pointer.
+// Returns the function that a call calls by name, or NULL: not a call, or by
+// pointer.
 LLVMValueRef mtlc_callee(LLVMValueRef instruction);
 // Appends every call of a function whose name starts with prefix.
 void mtlc_collect_calls(LLVMModuleRef module, const char *prefix,
                         mtlc_values *calls);
-// The declaration of a function of the module, made if it is not there.
+// Returns the declaration of a function of the module, made if it is not there.
 LLVMValueRef mtlc_declare(LLVMModuleRef module, const char *name,
                           LLVMTypeRef type);
 // Calls an intrinsic, overloaded on the types given.

@@ -29,13 +29,13 @@ void mtlc_drop_flags(LLVMValueRef instruction);
 // Marks a load of memory that nothing writes while the kernel runs.
 void mtlc_mark_invariant(LLVMValueRef load);
 bool mtlc_is_invariant(LLVMValueRef load);
-// Gives an instruction of function, made by us, the line that the function
-// begins on, if it has debug information.
+// Sets the line of an instruction that we made to the first line of its
+// function, if it has debug information.
 void mtlc_set_location(LLVMValueRef instruction, LLVMValueRef function);
-// Sets what a loop wishes, such as "llvm.loop.unroll.full", on the branch back
-// to its header.
+// Sets loop metadata, such as "llvm.loop.unroll.full", on the branch back to
+// its header.
 void mtlc_set_loop_wish(LLVMValueRef latch, const char *wish);
-// The same for "llvm.loop.unroll.count": so many turns at once.
+// The same for "llvm.loop.unroll.count": so many iterations at once.
 void mtlc_set_unrolling_count(LLVMValueRef latch, uint32_t count);
 // True if it has been said how often a loop is to be unrolled, or that it is
 // not to be, as LLVM says of what it has unrolled.

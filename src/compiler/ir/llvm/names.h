@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// The name of a value; never NULL.
+// Returns the name of a value; never NULL.
 const char *mtlc_name(LLVMValueRef value);
 bool mtlc_starts_with(const char *text, const char *prefix);
 // The names in a mangled name, "ns::f" of "_ZN2ns1fEj"; other names as they

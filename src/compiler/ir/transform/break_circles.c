@@ -88,7 +88,7 @@ static unsigned beside(const comparison *known, double constant) {
          (outcomes & (near | EQUAL) ? near : 0);
 }
 
-// The one block that leads to block, or NULL.
+// Returns the one block that leads to block, or NULL.
 static LLVMBasicBlockRef only_predecessor(LLVMBasicBlockRef block) {
   LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block));
   if (!use || LLVMGetNextUse(use) ||

@@ -230,7 +230,8 @@ static void set_size(passed *p, const mtlc_variable_use *use, uint64_t bytes) {
   p->bytes = (bytes + p->unit - 1) / p->unit * p->unit;
 }
 
-// The most that calls have of a variable that the function has the start of.
+// Returns the most that calls have of a variable that the function has the
+// start of.
 static uint64_t most_bytes(LLVMValueRef function, unsigned parameter) {
   LLVMTargetDataRef data = data_of(function);
   uint64_t most = 0;

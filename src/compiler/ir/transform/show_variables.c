@@ -39,7 +39,8 @@ static LLVMMetadataRef operand_of(LLVMContextRef context, LLVMMetadataRef node,
   return found;
 }
 
-// The debug information of a global: a DIGlobalVariableExpression, or NULL.
+// Returns the debug information of a global: a DIGlobalVariableExpression, or
+// NULL.
 static LLVMMetadataRef description_of(LLVMValueRef global) {
   size_t count = 0;
   LLVMValueMetadataEntry *entries = LLVMGlobalCopyAllMetadata(global, &count);

@@ -85,8 +85,8 @@ static void find(LLVMValueRef instruction, void *context) {
 
 // --- Components --------------------------------------------------------------
 
-// A component of a value, which may be known by how the value was put together;
-// of a scalar the scalar itself.
+// Returns a component of a value, which may be known by how the value was put
+// together; of a scalar the scalar itself.
 static LLVMValueRef component(splitter *s, LLVMValueRef value, unsigned c) {
   if (LLVMGetTypeKind(LLVMTypeOf(value)) != LLVMVectorTypeKind) {
     return value;

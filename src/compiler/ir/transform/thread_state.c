@@ -74,7 +74,7 @@ static LLVMValueRef u32(const binder *b, uint32_t value) {
   return mtlc_i32(b->kernel->context, value);
 }
 
-// The number of units of width that hold count threads.
+// Returns the number of units of width that hold count threads.
 static LLVMValueRef units(const binder *b, LLVMValueRef count, uint32_t width) {
   LLVMValueRef up = LLVMBuildAdd(b->builder, count, u32(b, width - 1), "");
   return LLVMBuildUDiv(b->builder, up, u32(b, width), "");
@@ -93,8 +93,9 @@ static LLVMValueRef position_in_grid(const binder *b, uint32_t dimension) {
                       body_parameter(b, MTLC_BODY_X + dimension), "");
 }
 
-// The value of one component of a built-in input; the MSL specification's
-// section on attributes for kernel function input arguments defines each.
+// Returns the value of one component of a built-in input; the MSL
+// specification's section on attributes for kernel function input arguments
+// defines each.
 static LLVMValueRef position_value(const binder *b, mtli_builtin builtin,
                                    uint32_t dimension) {
   LLVMValueRef index = body_parameter(b, MTLC_BODY_INDEX);

@@ -50,7 +50,7 @@ typedef struct array_loops {
 
 // --- From an array to the loops ----------------------------------------------
 
-// The number that a count is compared with; other if it is not known.
+// Returns the number that a count is compared with; other if it is not known.
 static uint64_t bound_of(LLVMValueRef count, uint64_t other) {
   enum { MOST_TURNS = 65536 };
   for (LLVMUseRef use = LLVMGetFirstUse(count); use;
@@ -93,7 +93,7 @@ static void follow_index(const array_loops *a, LLVMValueRef index,
   }
 }
 
-// The private variable that an address lies in, or NULL.
+// Returns the private variable that an address lies in, or NULL.
 static LLVMValueRef variable_of(LLVMValueRef address) {
   return LLVMIsAAllocaInst(mtlc_root_of(address));
 }

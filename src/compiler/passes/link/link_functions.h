@@ -14,10 +14,10 @@
 // tables: "mettle.linked.LEVEL.NUMBER". The kernel is at level 0; what a
 // function of a level calls through a table is at the next.
 #define MTLC_LINKED_PREFIX "mettle.linked."
-// The linked function of a number and level, or NULL.
+// Returns the linked function of a number and level, or NULL.
 LLVMValueRef mtlc_linked_function(LLVMModuleRef module, uint32_t level,
                                   size_t number);
-// The level at which a function stands.
+// Returns the level at which a function stands.
 uint32_t mtlc_level_of(LLVMValueRef function);
 // Appends the calls through pointers in functions of a level.
 void mtlc_collect_pointer_calls(LLVMModuleRef module, uint32_t level,

@@ -134,7 +134,7 @@ static int compare_orders(const void *left, const void *right) {
   return a < b ? -1 : a > b;
 }
 
-// The place of a block in the order, from 0 on.
+// Returns the place of a block in the order, from 0 on.
 static uint32_t place_of(const advance *a, LLVMBasicBlockRef b) {
   const uint32_t order = mtlc_flow_find(&a->flow, b)->order;
   uint32_t low = 0;
@@ -303,9 +303,9 @@ static void make_threads_wait(mtlc_kernel *kernel,
   mtlc_flow_clear(&a.flow);
 }
 
-// The spaces in which threads may see each other's stores. Threads that wait
-// for nothing and have no threadgroup memory stay as simple to follow as they
-// are: each goes from beginning to end.
+// Returns the spaces in which threads may see each other's stores. Threads that
+// wait for nothing and have no threadgroup memory stay as simple to follow as
+// they are: each goes from beginning to end.
 static mtlc_spaces shared_spaces(const mtlc_kernel *kernel,
                                  const mtlc_accesses *accesses) {
   reach all = {0};

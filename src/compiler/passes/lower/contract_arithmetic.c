@@ -39,8 +39,8 @@ static bool may_contract(LLVMValueRef instruction) {
   return (LLVMGetFastMathFlags(instruction) & LLVMFastMathAllowContract) != 0;
 }
 
-// The product that a value is, or NULL. Unoptimised code keeps the results of
-// a vector's operators in memory, hence the forwarding.
+// Returns the product that a value is, or NULL. Unoptimised code keeps the
+// results of a vector's operators in memory, hence the forwarding.
 static LLVMValueRef find_product(const contraction *c, LLVMValueRef value) {
   LLVMValueRef source = mtlc_forward(c->module, value);
   const bool is_product = LLVMIsAInstruction(source) &&

@@ -29,7 +29,7 @@ static bool is_bfloat(const bfloat_lowering *b, LLVMValueRef value) {
   return element_of(LLVMTypeOf(value)) == b->bfloat;
 }
 
-// The type with as many elements as like has.
+// Returns the type with as many elements as like has.
 static LLVMTypeRef shaped(LLVMTypeRef element, LLVMTypeRef like) {
   return LLVMGetTypeKind(like) == LLVMVectorTypeKind
              ? LLVMVectorType(element, LLVMGetVectorSize(like))

@@ -175,8 +175,8 @@ static void build_trap(LLVMModuleRef module, LLVMBuilderRef builder,
   LLVMBuildUnreachable(builder);
 }
 
-// A function that takes the pointer and the arguments. The last choice needs
-// no comparison if no other value is a pointer to a function of the type.
+// Returns a function that takes the pointer and the arguments. The last choice
+// needs no comparison if no other value is a pointer to a function of the type.
 static LLVMValueRef build_chooser(LLVMModuleRef module, LLVMTypeRef type,
                                   const choices *c) {
   LLVMContextRef context = LLVMGetModuleContext(module);

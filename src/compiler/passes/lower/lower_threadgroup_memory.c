@@ -69,7 +69,7 @@ static LLVMValueRef rebuild_address(placement *p, LLVMValueRef expression) {
   return result;
 }
 
-// A struct, array or vector, one member after the other.
+// Rebuilds a struct, array or vector member by member.
 static LLVMValueRef rebuild_aggregate(placement *p, LLVMValueRef constant) {
   LLVMValueRef result = LLVMGetUndef(LLVMTypeOf(constant));
   for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(constant); ++i) {

@@ -251,7 +251,7 @@ static uint8_t row_in_blocks(lanes_shape a, uint32_t bits) {
   return row < 4 || a.align < step + bit_length(row) - 1 ? 1 : row;
 }
 
-// The low bits of a run of numbers: shorter runs.
+// Returns the low bits of a run of numbers: shorter runs.
 static lanes_shape low_bits(lanes_shape a, uint32_t bits, uint32_t width) {
   lanes_shape result = a;
   if (!a.conditional && bits < 63 && a.stride % (INT64_C(1) << bits) == 0) {
@@ -264,8 +264,8 @@ static lanes_shape low_bits(lanes_shape a, uint32_t bits, uint32_t width) {
   return settle(result, width, bits < a.bits ? bits : a.bits);
 }
 
-// The high bits of a run of numbers: the same over shorter runs, or a run of
-// smaller steps.
+// Returns the high bits of a run of numbers: the same over shorter runs, or a
+// run of smaller steps.
 static lanes_shape high_bits(lanes_shape a, uint32_t bits, uint32_t width) {
   lanes_shape result = a;
   if (!a.conditional && a.no_unsigned_wrap && bits < 63 && a.stride > 0 &&

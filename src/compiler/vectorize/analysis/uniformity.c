@@ -385,9 +385,9 @@ static bool make_varying(lanes_values *values, bool phis_only) {
   return found;
 }
 
-// Gives a shape to phis of undefined values alone, which the fixed point leaves
-// without one, so that what depends on them, such as a uniform reduction, gets
-// its own. True if there was any.
+// Sets the shape of phis of undefined values alone, which the fixed point
+// leaves without one, so that what depends on them, such as a uniform
+// reduction, gets its own. True if there was any.
 static bool shape_undefined(lanes_values *values) {
   return make_varying(values, true) || make_varying(values, false);
 }

@@ -17,7 +17,8 @@ typedef struct lanes_word {
 // words each, to the value that has it first.
 lanes_word lanes_word_of(LLVMValueRef value, uint32_t number);
 
-// The bits of a value of a number, a vector of such or a pointer; 0 for others.
+// Returns the bits of a value of a number, a vector of such or a pointer; 0 for
+// others.
 uint32_t lanes_bits_of(LLVMValueRef value);
 
 #endif

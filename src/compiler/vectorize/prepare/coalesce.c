@@ -133,7 +133,7 @@ static bool match_addresses(coalescer *c, LLVMValueRef user, unsigned operand,
   return true;
 }
 
-// The same for the number of an element.
+// True if the numbers of elements match in the same way.
 static bool match_numbers(coalescer *c, LLVMValueRef user, unsigned operand,
                           LLVMValueRef first, uint32_t chain) {
   LLVMValueRef number = LLVMGetOperand(user, operand);

@@ -82,7 +82,7 @@ bool lanes_may_split_exits(const lanes_graph *graph) {
   return false;
 }
 
-// Gives the phis of a block another predecessor, with the values of an existing
+// Adds a predecessor to the phis of a block, with the values of an existing
 // one.
 static void add_source(LLVMBasicBlockRef to, LLVMBasicBlockRef from,
                        LLVMBasicBlockRef as) {

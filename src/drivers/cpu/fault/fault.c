@@ -292,7 +292,8 @@ void cpu_context_destroy(cpu_context *context) {
   free(context);
 }
 
-// Gives the context the memory that a job needs. False when out of memory.
+// Reserves the memory that a job needs in the context. False when out of
+// memory.
 static bool reserve(cpu_context *context, const cpu_job *job) {
   cpu_workspace *workspace = &context->workspace;
   if (!workspace->first && !cpu_workspace_create(workspace)) {

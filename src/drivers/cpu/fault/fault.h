@@ -76,8 +76,8 @@ void cpu_context_destroy(cpu_context *context);
 
 // Installs the signal handlers, once in the process.
 void cpu_fault_install(void);
-// Gives the calling thread a signal stack if it has none. False if that fails,
-// or too little stack is left to run a kernel on the thread.
+// Allocates the calling thread a signal stack if it has none. False if that
+// fails, or too little stack is left to run a kernel on the thread.
 bool cpu_fault_prepare_thread(void);
 // Runs pieces of job on the calling thread. A fault fails the job's command
 // buffer; other jobs and threads go on.

@@ -200,7 +200,7 @@ static entry read_list(const unit *u, mtli_cursor *cursor, uint64_t index) {
   return found;
 }
 
-// Reads a unit's header, from cursor on, which goes on behind the unit.
+// Reads a unit's header at the cursor, and moves the cursor past the unit.
 static bool read_unit(const cpu_lines *lines, mtli_cursor *cursor, unit *u) {
   enum { VERSION = 5 };
   const uint32_t size_bytes = mtli_cursor_u32(cursor);

@@ -73,7 +73,7 @@ static uint64_t oversee(cpu_overseer *overseer, cpu_queue *queue,
   return now_ns + queue->interrupt_ns;
 }
 
-// Looks whether ready queues are taken; returns when to look again.
+// Checks whether ready queues are taken; returns when to look again.
 static uint64_t look(cpu_overseer *overseer, uint64_t now_ns) {
   uint64_t taken = 0;
   const bool is_waiting = cpu_pool_is_waiting(overseer->pool, &taken);

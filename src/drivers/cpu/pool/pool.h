@@ -70,7 +70,7 @@ void cpu_pool_remove_context(cpu_pool *pool, cpu_context *context);
 
 // --- announce.c --------------------------------------------------------------
 
-// True if a worker looks out.
+// True if a worker spins.
 bool cpu_pool_has_looking(const cpu_pool *pool);
 
 // Notifies at least count spinning threads. Clients' threads look for work of
@@ -84,10 +84,10 @@ void cpu_pool_wake_some(cpu_pool *pool);
 void cpu_pool_announce_job(cpu_pool *pool, const cpu_queue *queue,
                            uint64_t news, uint32_t count);
 
-// The thread is light no longer, nor looks out.
+// Marks the thread as neither light nor spinning.
 void cpu_pool_darken(cpu_context *context);
 
-// The thread looks out, or no longer.
+// Marks whether the thread spins.
 void cpu_pool_look(cpu_context *context, bool is_looking);
 
 // --- idle.c ------------------------------------------------------------------

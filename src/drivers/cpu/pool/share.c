@@ -120,7 +120,7 @@ static void run_rest(cpu_queue *queue, cpu_job *job, uint64_t done,
 }
 
 // Runs all pieces of a job whose pieces took expected_ns each when last seen,
-// while threads look out: what the first takes, they would wait for.
+// while other threads spin: they would wait for what the first one takes.
 static void run_hot(cpu_queue *queue, cpu_job *job, uint64_t expected_ns,
                     _Atomic uint64_t *lately_ns, cpu_habit *habit,
                     cpu_context *context) {

@@ -33,10 +33,10 @@ void cpu_pool_weigh(cpu_pool *pool, cpu_context *context);
 bool cpu_pool_take_ready(cpu_pool *pool, cpu_queue *queue);
 // A hint whether there is a ready queue or a shared job. Needs no lock.
 bool cpu_pool_has_work(cpu_pool *pool);
-// A hint whether a thread looks out and would join a job at once.
+// A hint whether a thread spins and would join a job at once.
 bool cpu_pool_has_lookout(cpu_pool *pool);
-// Looks out, on a client's thread, for work of the queue at an address that may
-// be no queue any more, or until the goal is reached. False if neither comes
+// Spins, on a client's thread, for work of the queue at an address that may be
+// no queue any more, or until the goal is reached. False if neither comes
 // before end_ns.
 bool cpu_pool_stay(cpu_pool *pool, uintptr_t queue_address,
                    const cpu_goal *goal, uint64_t end_ns, cpu_context *context);
@@ -44,7 +44,7 @@ bool cpu_pool_stay(cpu_pool *pool, uintptr_t queue_address,
 // the first one; NULL if there is none. The lock is held.
 cpu_queue *cpu_pool_find_ready(cpu_pool *pool, uintptr_t address);
 
-// Gives a job a slot, before its pieces are cut. False if none is free.
+// Assigns a job a slot, before its pieces are cut. False if none is free.
 bool cpu_pool_take_slot(cpu_pool *pool, cpu_job *job);
 // Shares job, whose pieces are cut, with helpers other threads, and adds it to
 // its queue's outstanding ones. The caller becomes a user and works on it.

@@ -9,7 +9,7 @@
 
 enum { SQUAD_THREADS = 4 };
 
-// The first ready queue, taken off its list; NULL if there is none.
+// Returns the first ready queue, taken off its list; NULL if there is none.
 static cpu_queue *take_first_ready(cpu_pool *pool) {
   if (!atomic_load_explicit(&pool->ready_count, memory_order_relaxed)) {
     return NULL;

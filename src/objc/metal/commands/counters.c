@@ -101,7 +101,8 @@ static NSUInteger samples_count(id self, SEL _cmd) {
   return mtl_counter_sample_buffer_count(samples_of(self));
 }
 
-// An NSData of MTLCounterResultTimestamp, a uint64_t each; nil if it cannot be.
+// Returns an NSData of MTLCounterResultTimestamp, a uint64_t each; nil if it
+// cannot be.
 static id samples_resolve(id self, SEL _cmd, NSRange range) {
   (void)_cmd;
   const NSUInteger count = samples_count(self, NULL);

@@ -100,7 +100,7 @@ static void queue_set_label(id self, SEL _cmd, id label) {
 
 static bool tell_end(id self);
 
-// A command buffer, autoreleased.
+// Returns a command buffer, autoreleased.
 static id command_buffer(id self, bool unretained, id log_state) {
   mtl_command_buffer *commands;
   const mtl_command_buffer_desc desc = {.unretained_references = unretained,

@@ -7,7 +7,7 @@
 
 #include "objc/runtime/abi.h"
 
-// The values of an MTLFunctionConstantValues; NULL of nil.
+// Returns the values of an MTLFunctionConstantValues; NULL of nil.
 const mtl_constant_values *constant_values_of(id values);
 
 #endif

@@ -377,7 +377,7 @@ static id new_from_url(id self, SEL _cmd, id url, id *out_error) {
       out_error);
 }
 
-// The library that a program ships: default.metallib beside it.
+// Returns the library that a program ships: default.metallib beside it.
 static id new_default_in(id self, SEL _cmd, id bundle, id *out_error) {
   (void)_cmd;
   const id folder = SEND(id(*)(id, SEL), bundle, "resourcePath");

@@ -307,7 +307,7 @@ static id struct_of_members(const mtl_member *members, uint32_t count) {
 
 // --- from an argument buffer's ---------------------------------------------------
 
-// The type of the value at an offset, in the structs and arrays there.
+// Returns the type of the value at an offset, in the structs and arrays there.
 static NSUInteger value_type(const mtl_member *members, uint32_t count,
                              size_t offset) {
   for (uint32_t i = 0; i < count; ++i) {

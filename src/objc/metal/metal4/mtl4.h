@@ -95,7 +95,7 @@ const char *mtl4_commands_encode(const mtl4_commands *of, id target,
 // Registers a sampler, texture, tensor or function table under its
 // gpuResourceID, for as long as it lives.
 void resource_add(uint64_t identifier, id object);
-// An autoreleased object, or nil.
+// Returns an autoreleased object, or nil.
 id resource_find(uint64_t identifier);
 
 #endif

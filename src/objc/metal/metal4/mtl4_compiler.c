@@ -48,8 +48,8 @@ static id new_library(id self, SEL _cmd, id descriptor, id *out_error) {
 }
 
 
-// The caller's reference to the function that a descriptor names; NULL, and an
-// error.
+// Returns the caller's reference to the function that a descriptor names; NULL,
+// and an error.
 static id new_function(id descriptor, id *out_error) {
   const mtl4_function_descriptor *from =
       (mtl4_function_descriptor *)descriptor;

@@ -64,7 +64,7 @@ static id blit_of(encoding *at) {
   return at->blit;
 }
 
-// The resident buffer that holds an address, and where in it.
+// Returns the resident buffer that holds an address, and where in it.
 static id find_buffer(const encoding *at, uint64_t address,
                       NSUInteger *out_offset) {
   const size_t count = array_count(at->resident);
@@ -236,7 +236,7 @@ static void encode_mipmaps(const command *of, encoding *at) {
        "generateMipmapsForTexture:", of->one);
 }
 
-// The list keeps all that a command names until it is begun anew.
+// Adds a command to a list, which retains all that it names until it is reset.
 static command *add(mtl4_commands *of,
                     void (*encode)(const command *, encoding *), id one,
                     id other) {

@@ -82,7 +82,7 @@ METHODS(
 DEFINE_CLASS(MTLSamplerDescriptor, NSObject, sizeof(sampler_descriptor),
              descriptor_methods, NO_METHODS);
 
-// A clamp of 0 means no limit to the C API, and 0 to Metal.
+// Converts a maximum level: 0 is no limit to the C API, but 0 to Metal.
 static float lod_max(float clamp) {
   return clamp >= FLT_MAX ? 0 : clamp <= 0 ? -1 : clamp;
 }

@@ -25,7 +25,8 @@ static id create(id device, mtl_texture *texture, NSUInteger options) {
   return &made->object;
 }
 
-// A texture whose descriptor has a swizzle is a view of all of one without.
+// Makes a view with a descriptor's swizzle of the whole texture, which itself
+// has none.
 static id swizzled(id texture, swizzles wanted) {
   if (!memcmp(&wanted, &NO_SWIZZLE, sizeof wanted) || !texture) {
     return texture;

@@ -163,7 +163,7 @@ static method *resolve(id receiver, Class class, SEL selector) {
   return class_find_method(class, selector);
 }
 
-// The receiver's wish for another object to answer, NULL if it has none.
+// Asks the receiver for another object to answer; NULL if it names none.
 static id forwarding_target(id receiver, Class class, SEL selector) {
   const SEL question = SELECTOR("forwardingTargetForSelector:");
   if (selector == question || !class_find_method(class, question)) {

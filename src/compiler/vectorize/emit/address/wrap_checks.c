@@ -25,8 +25,8 @@ static bool is_extension(LLVMValueRef value) {
   return opcode == LLVMZExt || opcode == LLVMSExt;
 }
 
-// True if an extension made the stride conditional a second time: of an index
-// that may be clamped and then wrap.
+// True if an index may both be clamped and then wrap at its extension: each
+// makes the stride conditional.
 static bool is_root_as_well(const lanes_emitter *e, LLVMValueRef value) {
   return is_extension(value) && !lanes_is_wrap_root(e->values, value) &&
          !lanes_shape_of(e->values, value).no_signed_wrap;

@@ -294,7 +294,7 @@ static void emit_alloca(lanes_emitter *e, LLVMValueRef instruction) {
       mtlc_offset(e->prologue, e->private_memory, memory->offset_bytes));
 }
 
-// Gives emitted code the line of an instruction.
+// Sets the line of emitted code to that of an instruction.
 static void take_line(lanes_emitter *e, LLVMValueRef instruction) {
   LLVMMetadataRef line = LLVMInstructionGetDebugLoc(instruction);
   if (line != e->line) {

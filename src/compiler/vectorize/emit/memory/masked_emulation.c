@@ -27,7 +27,7 @@ static LLVMValueRef element_at(lanes_emitter *e, LLVMTypeRef element,
   return LLVMBuildGEP2(e->builder, element, first, &index, 1, "");
 }
 
-// Begins the loop; the builder goes on in its body.
+// Begins the loop; the builder is then in its body.
 static element_loop begin_loop(lanes_emitter *e, LLVMValueRef mask) {
   element_loop loop = {.header = lanes_block(e, "element"),
                        .next = lanes_block(e, "next"),

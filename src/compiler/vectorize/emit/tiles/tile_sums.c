@@ -179,7 +179,7 @@ static void pass_node(const sums_finder *f, uint32_t n, uint32_t *current) {
   }
 }
 
-// A block's edges lead to blocks; latches stand for headers.
+// Passes the state along a block's edges; latches stand for headers.
 static bool hand_on(sums_finder *f, uint32_t n, const uint32_t *current) {
   LLVMValueRef end = LLVMGetBasicBlockTerminator(f->e->graph->nodes[n].block);
   bool changed = false;

@@ -7,8 +7,8 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Gives sums of products places in the frame, from offset_bytes
-// on: sets e->sum_places and e->sums_bytes.
+// Assigns sums of products places in the frame, from offset_bytes on: sets
+// e->sum_places and e->sums_bytes.
 void lanes_sums_find(lanes_emitter *e, uint64_t offset_bytes);
 
 #endif

@@ -81,7 +81,7 @@ static bool is_plain(const tile_access *a) {
          !LLVMConstIntGetZExtValue(a->transposed);
 }
 
-// A block with rows for columns.
+// Returns a block with rows for columns.
 static LLVMValueRef turned_block(lanes_emitter *e, LLVMValueRef block) {
   int items[BLOCK];
   for (int k = 0; k < BLOCK; k++) {
@@ -90,7 +90,7 @@ static LLVMValueRef turned_block(lanes_emitter *e, LLVMValueRef block) {
   return lanes_shuffle(e, block, NULL, items, BLOCK);
 }
 
-// The tile with rows for columns, if the access says so.
+// Transposes the tile, if the access says so.
 static LLVMValueRef turned(lanes_emitter *e, const tile_access *a,
                            LLVMValueRef tile) {
   if (is_plain(a)) {
@@ -120,7 +120,7 @@ static int spread_place(const tile_access *a, int column) {
   return (int)a->first_column + column / 2 * QUAD + column % 2;
 }
 
-// The address of an element of a row in memory.
+// Returns the address of an element of a row in memory.
 static LLVMValueRef element_address(lanes_emitter *e, const tile_access *a,
                                     int row, int column) {
   const bool is_row_spread = a->is_spread && !is_plain(a);
@@ -131,7 +131,7 @@ static LLVMValueRef element_address(lanes_emitter *e, const tile_access *a,
   return lanes_address_at(e, pointer, (uint64_t)column * a->size_bytes);
 }
 
-// The address of the half row of a block.
+// Returns the address of the half row of a block.
 static LLVMValueRef quad_address(lanes_emitter *e, const tile_access *a,
                                  int row, int block_column) {
   return element_address(e, a, row, block_column * QUAD);
@@ -146,7 +146,7 @@ static LLVMValueRef load_elements(lanes_emitter *e, const tile_access *a,
   return load;
 }
 
-// The half row of a block.
+// Returns the half row of a block.
 static LLVMValueRef load_quad(lanes_emitter *e, const tile_access *a, int row,
                               int block_column) {
   const int column = block_column * QUAD;
@@ -159,7 +159,7 @@ static LLVMValueRef load_quad(lanes_emitter *e, const tile_access *a, int row,
       QUAD / 2);
 }
 
-// One of the four, as it is in memory.
+// Returns one of the four, as it is in memory.
 static LLVMValueRef load_block(lanes_emitter *e, const tile_access *a, int b) {
   LLVMValueRef rows[QUAD];
   for (int r = 0; r < QUAD; r++) {
@@ -286,9 +286,8 @@ static bool is_fetched(const lanes_emitter *e, const tile_access *a) {
   return false;
 }
 
-// Asks for the rows that the next turn of a loop will load, if it is as far
-// from this one as this one from the last: processors look ahead along a row,
-// but not from row to row.
+// Prefetches the rows that the next iteration will load, assuming a constant
+// distance: hardware prefetchers follow a row, but not from row to row.
 static void fetch_next(lanes_emitter *e, const tile_access *a) {
   if (e->graph->nodes[e->node].loop == LANES_NONE ||
       lanes_is_in_threadgroup(e->kernel, a->pointer) || is_fetched(e, a)) {
@@ -403,7 +402,8 @@ static void bring_pairs(lanes_emitter *e, const tile_access *a,
   lanes_store_pairs(e, lanes_new_home(e, use->side, order), rows, order);
 }
 
-// The other half of a fragment's columns, if it is loaded behind; else NULL.
+// Returns the other half of a fragment's columns, if it is loaded behind; else
+// NULL.
 static LLVMValueRef other_half(const tile_access *a) {
   for (LLVMValueRef i = LLVMGetNextInstruction(a->call); i;
        i = LLVMGetNextInstruction(i)) {
@@ -421,9 +421,8 @@ static LLVMValueRef other_half(const tile_access *a) {
   return NULL;
 }
 
-// Brings both halves of a fragment's columns to the rows of two right sides:
-// what is side by side in memory is loaded and converted once. Returns whether
-// it did.
+// Stores both halves of a fragment's columns as rows of two right sides:
+// contiguous memory is loaded and converted once. Returns whether it did.
 static bool bring_halves(lanes_emitter *e, const tile_access *a,
                          const lanes_tile_use *use) {
   LLVMValueRef other = a->is_spread && is_plain(a) ? other_half(a) : NULL;
@@ -454,8 +453,8 @@ static bool bring_halves(lanes_emitter *e, const tile_access *a,
   return true;
 }
 
-// Brings a tile to where products want it, or lets it stay where it is, if it
-// is for products alone. Returns whether it did.
+// Stores a tile for products alone in its home, or leaves it where it is.
+// Returns whether it did.
 static bool bring_home(lanes_emitter *e, const tile_access *a) {
   const lanes_tile_use use = lanes_use_of_tile(e, a->call);
   LLVMValueRef widening = use.side != a->call ? use.side : NULL;
@@ -497,7 +496,8 @@ static bool bring_home(lanes_emitter *e, const tile_access *a) {
   return true;
 }
 
-// The access of a load, by lane if each gives its own element's address.
+// Returns the access of a load, by lane if each gives its own element's
+// address.
 static tile_access load_of(lanes_emitter *e, LLVMValueRef call, bool by_lane) {
   tile_access a = access_of(e, call, LLVMTypeOf(call), 0);
   a.first = by_lane ? lanes_first_address(e, a.pointer) : NULL;
@@ -517,8 +517,8 @@ static bool is_load_like(LLVMValueRef i, const tile_access *a) {
   return is_like;
 }
 
-// Brings home the tiles next to one in memory, whose rows are in the same
-// lines: where rows are a power of two apart a cache has room for few of them.
+// Stores the tiles next to one in memory, whose rows share its cache lines:
+// where rows are a power of two apart a cache has room for few of them.
 static void bring_neighbours(lanes_emitter *e, const tile_access *a,
                              bool by_lane) {
   const int64_t bytes = (int64_t)SIDE * a->size_bytes;

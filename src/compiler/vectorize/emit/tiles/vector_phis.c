@@ -170,7 +170,7 @@ static void replace_extractions(parted_phi *parted, LLVMValueRef vector) {
   }
 }
 
-// The whole vector, for what wants that.
+// Returns the whole vector, for what wants that.
 static LLVMValueRef joined(parted_phi *parted) {
   LLVMValueRef vector = LLVMGetPoison(LLVMTypeOf(parted->phi));
   mtlc_position_behind_phis(parted->builder, parted->phi);

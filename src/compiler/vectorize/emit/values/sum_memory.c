@@ -113,7 +113,7 @@ void lanes_write_sum_rows(lanes_emitter *e, LLVMValueRef home, uint32_t first,
   }
 }
 
-// Reads rows for something other than products; those need not stay in place.
+// Reads rows for a use other than a product: their loads need not be volatile.
 static void read_rows(lanes_emitter *e, LLVMValueRef home,
                       LLVMValueRef rows[SIDE]) {
   lanes_read_sum_rows(e, home, 0, SIDE, rows);

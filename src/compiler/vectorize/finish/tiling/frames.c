@@ -370,7 +370,7 @@ void lanes_find_frames(lanes_region *l) {
 
 // --- Elsewhere ---------------------------------------------------------------
 
-// Returns the deinterleaved value that a load of one of the places stands for.
+// Returns the deinterleaved value of a load of one of the places.
 static LLVMValueRef taken_apart(lanes_region *l, const lanes_bundle *b,
                                 uint32_t set, uint32_t c,
                                 const frame_access *access) {
@@ -409,7 +409,7 @@ static LLVMUseRef other_use(const lanes_frames *a, const lanes_bundle *b,
   return NULL;
 }
 
-// Gives users of a load the deinterleaved value; copies stay interleaved.
+// Replaces uses of a load by the deinterleaved value; copies stay interleaved.
 static void settle(lanes_region *l, const lanes_bundle *b, uint32_t set,
                    uint32_t c, const frame_access *access) {
   LLVMValueRef load = access->instruction, apart = NULL;

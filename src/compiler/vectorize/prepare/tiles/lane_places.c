@@ -48,7 +48,8 @@ static int64_t with_sign(uint64_t number, uint32_t width) {
 
 // --- Numbers -----------------------------------------------------------------
 
-// True if what an instruction makes of numbers of such a width is told.
+// Evaluates an instruction on constants of this width; false if it is of no
+// known kind.
 static bool combine(LLVMValueRef i, uint64_t a, uint64_t b, uint64_t c,
                     uint32_t width, uint64_t *out) {
   const uint32_t from = width_of(LLVMGetOperand(i, 0));

@@ -371,7 +371,8 @@ static LLVMValueRef built(lanes_fragment_finder *f, const distance *d,
                       constant, "");
 }
 
-// A row's length in elements, where what it is made of is: once for all tiles.
+// Returns a row's length in elements, where what it is made of is: once for all
+// tiles.
 static LLVMValueRef row_length(lanes_fragment_finder *f,
                                const fragment_tile *t) {
   const layout *own = &t->layout;
@@ -397,7 +398,8 @@ static LLVMValueRef row_length(lanes_fragment_finder *f,
   return length->elements;
 }
 
-// The tile's address, in lane 0: from that of the lane whose element is first.
+// Returns the tile's address, in lane 0: from that of the lane whose element is
+// first.
 static LLVMValueRef address_of(lanes_fragment_finder *f,
                                const fragment_tile *t) {
   const source *first = &t->elements[0][0];

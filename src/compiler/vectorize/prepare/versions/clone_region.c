@@ -138,7 +138,7 @@ static void copy_instructions(lanes_clone *p, LLVMBasicBlockRef before) {
   }
 }
 
-// Gives a copied phi the edges within the region, and at the region's entry
+// Adds to a copied phi the edges within the region, and at the region's entry
 // those from its predecessors' replacements.
 static void link_phi(const lanes_clone *p, LLVMValueRef phi,
                      LLVMBasicBlockRef from, LLVMBasicBlockRef as) {

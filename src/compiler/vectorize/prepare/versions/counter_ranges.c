@@ -14,7 +14,7 @@ static bool has_block(const lanes_graph *graph, uint32_t loop,
   return node != LANES_NONE && lanes_in_loop(graph, node, loop);
 }
 
-// Takes where a phi begins and how it goes on; returns what the next turn has.
+// Stores a phi's start and step; returns its value in the next iteration.
 static LLVMValueRef take_step(const lanes_graph *graph, uint32_t loop,
                               LLVMValueRef phi, lanes_counted *counted) {
   LLVMValueRef next = NULL;
@@ -132,7 +132,7 @@ static void demand(lanes_ranges *r, LLVMIntPredicate predicate, LLVMValueRef a,
   lanes_range_demand(r, LLVMBuildICmp(r->builder, predicate, a, b, ""));
 }
 
-// The last number before the bound that steps from the start lead to.
+// Returns the last number before the bound that steps from the start lead to.
 static LLVMValueRef last_from(lanes_ranges *r, LLVMValueRef start,
                               LLVMValueRef last, int64_t step) {
   LLVMValueRef way = lanes_range_greater(

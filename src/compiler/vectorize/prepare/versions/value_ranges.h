@@ -45,7 +45,7 @@ bool lanes_range_of(lanes_ranges *ranges, LLVMValueRef number,
 // the root is not the same for all threads and there at the place already.
 bool lanes_range_of_address(lanes_ranges *ranges, LLVMValueRef address,
                             LLVMValueRef *out_root, lanes_range *out_bytes);
-// The smaller of two least values and the greater of two greatest.
+// Returns the smaller of two least values and the greater of two greatest.
 lanes_range lanes_range_union(lanes_ranges *ranges, lanes_range a,
                               lanes_range b);
 

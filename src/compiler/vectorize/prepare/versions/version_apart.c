@@ -206,8 +206,8 @@ static bool collect(separation *s) {
   return true;
 }
 
-// True if two may be told apart, at run time or because they are of different
-// kinds.
+// True if two can be shown not to overlap, at run time or because they are of
+// different kinds.
 static bool are_told_apart(const separation *s, uint32_t a, uint32_t b) {
   return a != b && ((s->roots[a].is_known && s->roots[b].is_known) ||
                     lanes_lie_apart(s->roots[a].root, s->roots[b].root));
@@ -219,7 +219,7 @@ static bool needs_question(const separation *s, uint32_t a, uint32_t b) {
          !lanes_lie_apart(s->roots[a].root, s->roots[b].root);
 }
 
-// True if in some loop a sum is held up only by what is told apart from it.
+// True if in some loop only accesses shown not to overlap keep a sum in memory.
 static bool will_gain(const separation *s) {
   const lanes_graph *graph = s->graph;
   for (uint32_t l = 0; l < graph->loop_count; l++) {
@@ -285,7 +285,7 @@ static LLVMMetadataRef node_of(LLVMContextRef context, LLVMMetadataRef *items,
   return LLVMMDNodeInContext2(context, items, count);
 }
 
-// The scope of a root's accesses, of one nest of loops.
+// Returns the scope of a root's accesses, of one nest of loops.
 static LLVMMetadataRef scope_of(const separation *s, uint32_t root) {
   LLVMContextRef context = s->kernel->context;
   char name[64];
@@ -329,7 +329,7 @@ static void mark_accesses(const separation *s, const lanes_clone *part) {
   }
 }
 
-// The block that leads to a loop, if it leads nowhere else.
+// Returns the block that leads to a loop, if it leads nowhere else.
 static LLVMBasicBlockRef preheader_of(const lanes_graph *graph, uint32_t loop) {
   const uint32_t header = graph->loops[loop].header;
   const uint32_t before = graph->nodes[header].dominator;
