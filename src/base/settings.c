@@ -91,8 +91,8 @@ static bool read_seconds(const char *text, uint64_t *out_ns) {
   return errno == 0 && seconds <= MOST_SECONDS && *out_ns > 0;
 }
 
-// A folder that is there and may not be used is another matter, and one that
-// is not there yet will be made.
+// True unless the path is something other than a folder. A folder that may not
+// be used is checked elsewhere; a missing one will be made.
 static bool is_folder(const char *path) {
   struct stat status;
   return stat(path, &status) == 0 ? S_ISDIR(status.st_mode) : errno != ENOTDIR;

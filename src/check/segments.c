@@ -6,7 +6,7 @@
 
 #include "check/state.h"
 
-// Segments that follow each other, of threads that do, at one epoch.
+// A run: consecutive segments of consecutive threads, at one epoch.
 typedef struct run {
   check_segment first;
   int32_t step;  // from one thread to the next

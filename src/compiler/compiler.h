@@ -83,7 +83,7 @@ mtl_status mtli_probe_compiler(char **out_text);
 mtl_status mtli_pipeline_key(const mtli_pipeline_request *request,
                              unsigned char out_key[16]);
 
-// One function of a library to a pipeline's container.
+// Compiles one function of a library to a pipeline's container.
 mtl_status mtli_compile_pipeline(const mtli_pipeline_request *request,
                                  mtli_compiled *out_compiled);
 

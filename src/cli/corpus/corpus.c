@@ -115,9 +115,9 @@ static void keep_refusal(corpus_row *row, const char *kernel,
   }
 }
 
-// Whether machine code was made as vectors, which a line of the report says,
-// and others may stand before it. Kernels without a thread's own work, and
-// those of tier T0, are not, and need no reason.
+// Reads a kernel's report; true if it was vectorised, which one of its lines
+// says. Kernels without a thread's own work, and those of tier T0, are not, and
+// need no reason.
 static bool take_report(corpus_row *row, const char *kernel,
                         const char *report) {
   static const char said[] = "\nvectorised for ";

@@ -109,7 +109,7 @@ static unsigned alignment_of(LLVMValueRef call, LLVMAttributeIndex parameter) {
   return align ? (unsigned)LLVMGetEnumAttributeValue(align) : 1;
 }
 
-// A copy of a structure becomes loads and stores: each word takes along
+// Expands a copy of a structure to loads and stores, so that each word carries
 // whether it was set.
 static void expand_copy(mtlc_kernel *kernel, LLVMBuilderRef builder,
                         LLVMValueRef copy) {

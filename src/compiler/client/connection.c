@@ -80,7 +80,8 @@ static void close_control(void) {
   connection.control_fd = -1;
 }
 
-// The child's copies would keep the parent's compiler and workers waiting.
+// Closes the child's copies of descriptors, which would keep the parent's
+// compiler and workers waiting.
 static void after_fork_in_child(void) {
   close_control();
   if (connection.starting_fd >= 0) {
@@ -101,9 +102,8 @@ static void watch_forks(void) {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-// When the library is unloaded or the process ends, so does the compiler. A
-// thread may be in the middle of something: then the end of the process does
-// it.
+// Ends the compiler when the library is unloaded or the process ends. If a
+// thread is in the middle of a request, the end of the process does it.
 __attribute__((destructor)) static void let_go(void) {
   if (pthread_mutex_trylock(&connection.lock) == 0) {
     close_control();

@@ -139,7 +139,7 @@ static bool is_conditional(const mtlc_parameter_facts *facts) {
   return facts->enabling_constant >= 0 || facts->condition != NULL;
 }
 
-// A kernel has each input once, by whichever of its names.
+// Fails if a kernel has an input twice, under any of its names.
 static bool check_inputs_differ(reflection *r, size_t count) {
   for (size_t i = 0; i < count; i++) {
     for (size_t j = 0; j < i; j++) {

@@ -22,7 +22,7 @@
 
 enum { NAME_LIMIT = 200 };  // bytes of a symbol that profilers show
 
-// A kernel's name as a symbol: host names may hold anything.
+// Makes a symbol of a kernel's name, which may hold any character.
 static void make_symbol(const char *name, const char *suffix,
                         char out[NAME_LIMIT]) {
   size_t length = 0;

@@ -215,8 +215,8 @@ static mtl_status check_left_out(const char *names) {
   return MTL_OK;
 }
 
-// A module that does not verify is our mistake; say so and where, in place of
-// a crash further on.
+// Verifies the module after a pass. A failure is our mistake: reports it and
+// where, instead of a crash later.
 static mtl_status verify(mtlc_kernel *kernel, const char *after) {
   char *message = NULL;
   mtl_status status = MTL_OK;

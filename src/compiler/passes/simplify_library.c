@@ -29,7 +29,8 @@ static const char kept_inlined[] = "mettle-kept-inlined";
 static const char kept_called[] = "mettle-kept-called";
 static const char kept[] = "mettle-kept";
 
-// The library's headers ask for no debug information.
+// True for a function of the library, whose headers ask for no debug
+// information.
 static bool is_library(LLVMValueRef function) {
   return !LLVMIsDeclaration(function) && !LLVMGetSubprogram(function);
 }

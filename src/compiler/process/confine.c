@@ -192,8 +192,8 @@ static void allow_bits(filter *self, long call, unsigned argument,
   load(self, offsetof(struct seccomp_data, nr));
 }
 
-// The speculation of other processes is no concern of a compiler, and the
-// kernel's default for filtered ones costs time.
+// Installs a filter. It allows speculation: other processes' is no concern of a
+// compiler, and the kernel's default for filtered processes costs time.
 static void install(const filter *self) {
   const struct sock_fprog program = {self->count,
                                      (struct sock_filter *)self->code};

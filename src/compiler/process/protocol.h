@@ -67,8 +67,8 @@ enum { MTLC_LIMITS_BYTES = 12 };
 void mtlc_limits_write(const mtlc_limits *limits, mtli_bytes *out);
 bool mtlc_limits_read(const void *data, size_t size, mtlc_limits *out_limits);
 
-// The server's first packet: who it is, as mtlc_stamp_append for each file
-// that it is made of, its own program first.
+// Writes the server's first packet: its identity, as mtlc_stamp_append for each
+// file that it is made of, its own program first.
 void mtlc_hello_write(const mtli_bytes *identity, mtli_bytes *out);
 bool mtlc_hello_read(const void *data, size_t size, const void **out_identity,
                      size_t *out_size);
@@ -118,7 +118,8 @@ bool mtlc_library_request_read(const void *data, size_t size, mtli_arena *arena,
 
 void mtlc_pipeline_request_write(const mtli_pipeline_request *request,
                                  mtli_bytes *out);
-// All of a pipeline's request but the libraries' bytes, for the cache's key.
+// Writes all of a pipeline's request except the libraries' bytes, for the
+// cache's key.
 void mtlc_pipeline_request_write_rest(const mtli_pipeline_request *request,
                                       mtli_bytes *out);
 bool mtlc_pipeline_request_read(const void *data, size_t size,

@@ -409,7 +409,8 @@ static int warm_up_delay_ms(const server *self) {
 
 // --- the loop
 
-// The host's limits are not ours; core files in its folder are not either.
+// Lifts the limits inherited from the host, and disables core files in its
+// folder.
 static void lift_limits(void) {
   static const __rlimit_resource_t resources[] = {RLIMIT_AS,     RLIMIT_DATA,
                                                   RLIMIT_STACK,  RLIMIT_FSIZE,
@@ -424,7 +425,7 @@ static void lift_limits(void) {
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 }
 
-// When memory runs short the system is to end us, not the host.
+// Makes the system end this process, not the host, when memory runs short.
 static void volunteer_for_memory_killer(void) {
   const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (file >= 0) {

@@ -234,7 +234,8 @@ static known_header *ask_for_header(worker *self, const char *name) {
   return header;
 }
 
-// The front end may look a header up several times; the client is asked once.
+// Looks a header up. The client is asked once, however often the front end
+// asks.
 static bool look_up_header(void *context, const char *name,
                            const char **out_text, size_t *out_length) {
   worker *self = context;
@@ -266,8 +267,8 @@ static void compile_library(worker *self, mtlc_result *out_result) {
   mtlc_compile_library(&source, out_result);
 }
 
-// A container's blobs are aligned to 16 within it, so it must be too. What is
-// shared stays shared.
+// Copies a container to aligned memory: its blobs are aligned to 16 within it,
+// so it must be too. Libraries that are shared stay shared.
 static const void *align_library(const void *bytes, size_t size_bytes) {
   void *library = malloc(size_bytes + 1);
   if (!library) {

@@ -81,7 +81,7 @@ static LLVMValueRef product(const mtlc_ptx_entry *e,
   return times(e, times(e, sides[0], sides[1]), sides[2]);
 }
 
-// The kernel's function with its parameters, around the thread's body.
+// Makes the kernel's function with its parameters, around the thread's body.
 static void make_function(mtlc_ptx_entry *e) {
   const size_t count = e->kernel->kernel->parameter_count;
   LLVMTypeRef *types = calloc(MTLC_PTX_FIXED + count, sizeof *types);
@@ -173,7 +173,8 @@ static LLVMValueRef bits(const mtlc_ptx_entry *e, LLVMValueRef value,
   return LLVMBuildAnd(e->builder, value, mtlc_ptx_i32(e, mask), "");
 }
 
-// The thread of lane (h4 h3 h2 h1 h0) is (h4 h1 h3 h2 h0) of its simdgroup.
+// Renumbers threads: lane (h4 h3 h2 h1 h0) runs thread (h4 h1 h3 h2 h0) of its
+// simdgroup.
 static void turn(mtlc_ptx_entry *e) {
   LLVMBuilderRef b = e->builder;
   mtlc_ptx_positions *at = &e->at;

@@ -87,7 +87,7 @@ bool mtlc_ptx_leaves_memory(LLVMValueRef i) {
                    !LLVMIsAAtomicCmpXchgInst(i) && !LLVMIsAFenceInst(i);
 }
 
-// The loads from first on that can be done there.
+// Collects the loads from first on that can be done there.
 static void gather(const loading *l, LLVMValueRef first, mtlc_values *loads) {
   loads->count = 0;
   for (LLVMValueRef i = first;
@@ -220,7 +220,7 @@ static void order_loads(const mtlc_values *loads, places *out_places) {
   }
 }
 
-// The loads that ldmatrix does alike.
+// Emits the loads that ldmatrix does alike.
 static void load_matrices(const loading *l, const mtlc_values *loads,
                           const form *forms, const places *order,
                           bool is_transposed, LLVMValueRef *made) {
@@ -334,8 +334,8 @@ static LLVMBasicBlockRef load_together(const loading *l,
                                    LLVMConstNull(l->types.i64), ""));
 }
 
-// The first loads of a block that can be done together; false if there are
-// none.
+// Finds the first loads of a block that can be done together; false if there
+// are none.
 static bool find_loads(const loading *l, LLVMBasicBlockRef block,
                        mtlc_values *loads) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;

@@ -408,7 +408,7 @@ static void build(const lowering *l, product *p, LLVMValueRef calls[4],
   }
 }
 
-// All that are one with the first.
+// Replaces all products that are merged with the first.
 static void replace(const lowering *l, LLVMValueRef first, mtlc_values *tiles,
                     mtlc_values *made) {
   LLVMValueRef calls[4];

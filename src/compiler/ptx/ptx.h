@@ -14,7 +14,7 @@ bool mtlc_is_ptx_target(const char *target);
 // sm_90.
 unsigned mtlc_ptx_capability(LLVMTargetMachineRef target);
 
-// The target machine of such a request; the caller keeps it.
+// Makes the target machine of such a request; the caller keeps it.
 mtl_status mtlc_make_ptx_machine(const char *target,
                                  LLVMTargetMachineRef *out_machine,
                                  bool *out_may_approximate);

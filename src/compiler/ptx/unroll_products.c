@@ -57,8 +57,8 @@ static void bound_counter(LLVMBasicBlockRef block) {
   }
 }
 
-// All threads come to all products, so that loops of them may be divided: LLVM
-// does not know.
+// Tells LLVM that all threads reach all products, so that loops of them may be
+// divided.
 static void allow_division(const mtlc_kernel *kernel) {
   static const char name[] = "convergent";
   const unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);

@@ -579,7 +579,7 @@ static mtl_status run_step(lanes_vectorizer *v, const struct step *step) {
   return MTL_OK;
 }
 
-// A graph of the function as it is now; false if it cannot have one.
+// Builds a graph of the function as it is now; false if it cannot have one.
 static bool build_new(mtlc_kernel *kernel, mtli_arena *arena,
                       lanes_graph *out_graph) {
   mtli_arena_clear(arena);

@@ -8,7 +8,7 @@
 #include "check/check.h"
 #include "drivers/cpu/cpu.h"
 
-// The value of an event has been reached: the queue may go on.
+// Resumes a queue whose awaited event has reached its value.
 static void queue_wake(mtli_watcher *watcher, uint64_t value) {
   (void)value;
   cpu_queue *queue =

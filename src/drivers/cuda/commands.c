@@ -125,7 +125,8 @@ static mtl_status run_copy_box(const cuda_worker *worker,
   return cuda_done(result, "a copy of rows");
 }
 
-// The middle by words, whose addresses are multiples of 4, the ends by bytes.
+// Fills the middle by words, whose addresses are multiples of 4, the ends by
+// bytes.
 static mtl_status run_fill(const cuda_worker *worker,
                            const mtli_command *command) {
   const uint8_t *pattern = command->fill.pattern;
@@ -156,7 +157,7 @@ static mtl_status run_fill(const cuda_worker *worker,
   return cuda_done(result, "a fill");
 }
 
-// The bytes are the list's, which lives until the stream has read them.
+// Copies bytes of the list, which lives until the stream has read them.
 static mtl_status run_update(const cuda_worker *worker,
                              const mtli_command *command) {
   return cuda_done(

@@ -29,8 +29,8 @@ const char *cuda_device_name(uint32_t index) {
   return names[index];
 }
 
-// To list a device is to open it, which takes 0.1 s and memory of the card:
-// those who want it name it.
+// Returns false: listing opens a device, which takes 0.1 s and memory of the
+// card. Clients that want it name it.
 bool cuda_device_is_listed(uint32_t index) {
   (void)index;
   return false;
@@ -133,7 +133,7 @@ static void fill_info(cuda_device *device, uint64_t memory_bytes) {
   info->timestamp_frequency_hz = UINT64_C(1000000000);
 }
 
-// The code that its pipelines are compiled to.
+// Chooses the target that the device's pipelines are compiled to.
 static mtl_status choose_target(cuda_device *device) {
   const int major =
       attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
@@ -235,7 +235,7 @@ void cuda_device_close(mtl_device *base) {
   pthread_mutex_destroy(&device->srgb_lock);
 }
 
-// As the device cpu: the compute features of Apple7.
+// Supports the same features as the device cpu: the compute features of Apple7.
 bool cuda_device_family(const mtl_device *device, mtl_family family) {
   (void)device;
   enum { FIRST_APPLE = 1001, FIRST_MAC = 2001 };

@@ -59,8 +59,7 @@ static size_t last_bytes(const mtli_command *first, const mtli_command *end) {
   return bytes;
 }
 
-// A few words are written by the stream itself, which takes less time than to
-// begin a copy.
+// Writes a few words by stream commands, which start faster than a copy.
 static mtl_status write_few(cuda_worker *worker, const mtli_command *first,
                             const mtli_command *end, size_t bytes,
                             uint64_t address) {

@@ -327,7 +327,7 @@ void cuda_buffer_destroy(mtl_buffer *base) {
   cuda_leave();
 }
 
-// All memory is there, and stays.
+// Does nothing: all memory is resident and stays.
 mtl_status cuda_buffer_advise(mtl_buffer *buffer, mtli_advice advice) {
   (void)buffer;
   (void)advice;

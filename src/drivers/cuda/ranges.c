@@ -34,7 +34,7 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-// By rising address, those that touch as one.
+// Sorts ranges by address and merges those that touch.
 static void sort(ranges *all) {
   size_t count = 0;
   if (all->count) {

@@ -27,7 +27,7 @@ static id extents_of(uint32_t rank, const int64_t *values) {
               initWithRank, (unsigned long)rank, numbers);
 }
 
-// An MTLTensor of what is recorded of one: address, extents, strides.
+// Makes an MTLTensor from its recorded address, extents and strides.
 static id new_tensor(const metal_encoding *encoding,
                      const mtl_argument *argument, const int64_t *words,
                      id *out_error) {
@@ -54,7 +54,8 @@ static id new_tensor(const metal_encoding *encoding,
   return tensor;
 }
 
-// A method of Mettle's: Apple binds tensors by argument tables of Metal 4.
+// Binds a tensor by a method of Mettle's: Apple binds tensors by argument
+// tables of Metal 4.
 static mtl_status bind_tensor(metal_encoding *encoding,
                               const mtl_argument *argument,
                               const int64_t *words) {

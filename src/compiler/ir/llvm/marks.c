@@ -80,7 +80,7 @@ static unsigned loop_kind(LLVMContextRef context) {
   return LLVMGetMDKindIDInContext(context, name, sizeof name - 1);
 }
 
-// A loop's node names itself, so that no two are the same.
+// Sets metadata in a loop's node, which refers to itself to be distinct.
 static void set_wish(LLVMValueRef latch, LLVMMetadataRef wish) {
   LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(latch));
   LLVMMetadataRef self = LLVMTemporaryMDNode(context, NULL, 0);

@@ -69,8 +69,8 @@ mtl_status mtlc_link_text(mtlc_kernel *kernel, const char *name,
   return MTL_OK;
 }
 
-// An access to a null pointer is a fault for LLVM, too, and not what never
-// happens: it would drop the store, or take the other pointer of a choice.
+// Makes LLVM keep accesses to null pointers as faults, not as undefined: it
+// would drop the store, or take the other pointer of a select.
 static void keep_null_accesses(LLVMModuleRef module) {
   for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
        function = LLVMGetNextFunction(function)) {

@@ -10,8 +10,8 @@
 // Returns the name of a value; never NULL.
 const char *mtlc_name(LLVMValueRef value);
 bool mtlc_starts_with(const char *text, const char *prefix);
-// The names in a mangled name, "ns::f" of "_ZN2ns1fEj"; other names as they
-// are.
+// Writes the names in a mangled name, "ns::f" of "_ZN2ns1fEj"; other names as
+// they are.
 void mtlc_name_in_source(const char *name, char *out, size_t capacity);
 
 #endif

@@ -49,7 +49,7 @@ static LLVMValueRef number(LLVMTypeRef type, uint32_t value) {
   return LLVMConstVector(all, LLVMGetVectorSize(type));
 }
 
-// A bfloat is the upper half of a float.
+// Widens a bfloat, which is the upper half of a float.
 static LLVMValueRef widen(bfloat_lowering *b, LLVMValueRef value) {
   LLVMTypeRef like = LLVMTypeOf(value);
   LLVMTypeRef wide = shaped(b->types.i32, like);

@@ -262,7 +262,7 @@ static void replace_address(LLVMModuleRef module, LLVMValueRef function) {
   replace_address_by(function, address);
 }
 
-// A linked function is its number, wherever its address comes from.
+// Replaces a linked function's address by its number, wherever it comes from.
 static void number_linked(mtlc_kernel *kernel) {
   LLVMTypeRef pointer = LLVMPointerTypeInContext(kernel->context, 0);
   for (uint32_t level = 1; level <= kernel->call_depth; ++level) {

@@ -289,7 +289,8 @@ static void begin_coroutine(coroutine *c) {
   c->key_at = table_entry(c, 3, index, 4 * (uint64_t)c->key_words);
 }
 
-// Every way out ends here, with a suspended or a returned thread.
+// Makes the block in which every exit ends, with a suspended or a returned
+// thread.
 static void make_end(coroutine *c) {
   c->end = LLVMAppendBasicBlockInContext(c->kernel->context, c->body, "end");
   LLVMPositionBuilderAtEnd(c->builder, c->end);
@@ -503,7 +504,8 @@ static void set_global(mtlc_kernel *kernel, const char *name, uint64_t value) {
   LLVMSetLinkage(global, LLVMInternalLinkage);
 }
 
-// No thread is destroyed: its frame is freed with the threadgroup.
+// Drops the destructors: no thread is destroyed, and its frame is freed with
+// the threadgroup.
 static void drop_destructors(coroutine *c) {
   static const char *const names[] = {MTLC_BODY_FUNCTION ".destroy",
                                       MTLC_BODY_FUNCTION ".cleanup"};

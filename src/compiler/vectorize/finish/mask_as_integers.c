@@ -150,8 +150,9 @@ static bool is_all(LLVMValueRef mask, bool value) {
                         : LLVMConstNull(LLVMTypeOf(mask)));
 }
 
-// A lane that the condition does not choose may be poison, which `and` and `or`
-// would let through; an integer's bits are frozen.
+// Freezes a mask: a lane that the condition does not choose may be poison,
+// which `and` and `or` would propagate. A mask made of an integer's bits is
+// frozen already.
 static LLVMValueRef without_poison(widening *w, LLVMValueRef mask,
                                    LLVMValueRef wide) {
   return LLVMIsABitCastInst(mask) ? wide

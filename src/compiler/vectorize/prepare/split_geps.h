@@ -5,8 +5,8 @@
 
 #include <llvm-c/Core.h>
 
-// Makes one address of what those of a block have in common up to the last
-// index, and steps from it: tile[y][x] and tile[y][x + 1].
+// Splits addresses: those of a block that differ only in the last index share
+// one address up to it: tile[y][x] and tile[y][x + 1].
 void lanes_split_geps(LLVMContextRef context, LLVMValueRef function);
 
 #endif

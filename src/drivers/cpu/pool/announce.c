@@ -150,14 +150,14 @@ void cpu_pool_lighten(cpu_pool *pool, cpu_context *context) {
   atomic_fetch_add(&context->squad->awake, LIGHT);
 }
 
-// The thread will not look for work soon, and does not spin.
+// Marks the thread as neither light nor spinning.
 void cpu_pool_darken(cpu_context *context) {
   const uint64_t was = LIGHT + (context->is_looking ? LOOKING : 0);
   context->is_light = context->is_looking = false;
   atomic_fetch_sub(&context->squad->awake, was);
 }
 
-// The thread starts or stops spinning.
+// Marks whether the thread spins.
 void cpu_pool_look(cpu_context *context, bool is_looking) {
   if (context->is_looking != is_looking) {
     context->is_looking = is_looking;

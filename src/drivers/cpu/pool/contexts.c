@@ -26,7 +26,7 @@ void cpu_pool_remove_context(cpu_pool *pool, cpu_context *context) {
   cpu_context_destroy(context);
 }
 
-// The calling thread takes the context. The lock is held.
+// Assigns the context to the calling thread. The lock is held.
 void cpu_pool_take_context(cpu_context *context) {
   context->thread = pthread_self();
   context->has_thread = true;

@@ -104,7 +104,7 @@ static bool is_queue(const cpu_slot *slot, uintptr_t queue_address) {
                                queue_address;
 }
 
-// A hint whether a thread may join.
+// Returns a hint whether a thread may join.
 static bool is_open(const cpu_jobs *jobs, const cpu_slot *slot,
                     uintptr_t queue_address) {
   const uint64_t state =

@@ -62,7 +62,7 @@ struct cpu_pool {
 
 // --- contexts.c --------------------------------------------------------------
 
-// The calling thread takes the context. The lock is held.
+// Assigns the context to the calling thread. The lock is held.
 void cpu_pool_take_context(cpu_context *context);
 
 // Ends a context. The lock is held.

@@ -25,15 +25,17 @@ void cpu_pool_lock(cpu_pool *pool);
 void cpu_pool_unlock(cpu_pool *pool);
 // Adds a queue to the ready list and announces it. The lock is held.
 void cpu_pool_add_ready(cpu_pool *pool, cpu_queue *queue);
-// The thread of context will look at the lists soon. The lock is held.
+// Marks context's thread as light: it will look at the lists soon. The lock is
+// held.
 void cpu_pool_lighten(cpu_pool *pool, cpu_context *context);
-// The thread of context begins on something long, or goes; cheap to repeat.
+// Marks context's thread as no longer light: it begins long work, or leaves.
+// Cheap to repeat.
 void cpu_pool_weigh(cpu_pool *pool, cpu_context *context);
 // Takes queue off the ready list if it is there. The lock is held.
 bool cpu_pool_take_ready(cpu_pool *pool, cpu_queue *queue);
-// A hint whether there is a ready queue or a shared job. Needs no lock.
+// Returns a hint whether there is a ready queue or a shared job. Needs no lock.
 bool cpu_pool_has_work(cpu_pool *pool);
-// A hint whether a thread spins and would join a job at once.
+// Returns a hint whether a thread spins and would join a job at once.
 bool cpu_pool_has_lookout(cpu_pool *pool);
 // Spins, on a client's thread, for work of the queue at an address that may be
 // no queue any more, or until the goal is reached. False if neither comes
@@ -98,7 +100,8 @@ bool cpu_jobs_take_slot(cpu_jobs *jobs, cpu_job *job);
 // Opens a job that has a slot, and pieces, to other threads; users are in it
 // already. Returns a number that no other opening has, below CPU_SLOTS << 32.
 uint64_t cpu_jobs_open(cpu_jobs *jobs, cpu_job *job, uint32_t users);
-// A hint whether there is one to join, of a queue unless the address is 0.
+// Returns a hint whether there is a job to join, of a queue unless the address
+// is 0.
 bool cpu_jobs_are_open(const cpu_jobs *jobs, uintptr_t queue_address);
 // Joins one; NULL if there is none. A job that ended by this call, because it
 // was joined too late, is the caller's to settle.

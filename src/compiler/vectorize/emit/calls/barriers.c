@@ -210,7 +210,7 @@ typedef struct frame {
   uint64_t common_bytes;
 } frame;
 
-// A vector of bits is kept as one integer.
+// Returns the type in which a value is kept: a vector of bits is one integer.
 static LLVMTypeRef kept_type(lanes_emitter *e, LLVMTypeRef type) {
   const bool bits = LLVMGetTypeKind(type) == LLVMVectorTypeKind &&
                     LLVMGetElementType(type) == e->types.i1;

@@ -250,7 +250,8 @@ static void check_phi(sums_finder *f, LLVMValueRef phi) {
   }
 }
 
-// Two phis of a set in one block would be two values at once.
+// Checks that each set has one value at a time in a block; two phis of a set
+// would be two values at once.
 static void check_block(sums_finder *f, uint32_t n, uint32_t *current) {
   memcpy(current, f->at_start[n], f->set_count * sizeof *current);
   for (LLVMValueRef i = LLVMGetFirstInstruction(f->e->graph->nodes[n].block); i;
@@ -303,7 +304,7 @@ static uint32_t refused_count(const sums_finder *f) {
   return count;
 }
 
-// Each set that can have one gets a place in the frame.
+// Assigns a place in the frame to each set that can have one.
 static void place_sums(sums_finder *f, uint64_t offset_bytes) {
   lanes_emitter *e = f->e;
   const uint64_t tile_bytes = LANES_TILE_ELEMENTS * sizeof(float);

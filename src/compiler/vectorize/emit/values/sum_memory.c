@@ -56,7 +56,7 @@ LLVMValueRef lanes_tile_of_rows(lanes_emitter *e, LLVMValueRef *rows) {
   return lanes_joined(e, halves[0], halves[1], 2 * BLOCK);
 }
 
-// A volatile access, which LLVM leaves in its place.
+// Makes an access volatile, so that LLVM leaves it in its place.
 void lanes_keep_in_home(LLVMValueRef access) {
   LLVMSetVolatile(access, true);
   LLVMSetAlignment(access, LINE_BYTES);

@@ -108,8 +108,8 @@ static bool find_half(LLVMValueRef value, uint32_t number, source *out) {
   return false;
 }
 
-// A bfloat as the upper half of a word: extended and shifted, alone or beside
-// another.
+// Finds a bfloat that is the upper half of a word: extended and shifted, alone
+// or beside another.
 static bool find_bfloat(LLVMValueRef value, uint32_t number, source *out) {
   if (mtlc_is_opcode(value, LLVMOr)) {
     return find_bfloat(LLVMGetOperand(value, 0), number, out) ||
@@ -497,8 +497,8 @@ static LLVMValueRef loaded(lanes_fragment_finder *f, const fragment_tile *t,
                                 f->types.i64, &tile, 1);
 }
 
-// The address of a tile, or of the other half of its columns if that is loaded
-// before: halves share it.
+// Finds the address of a tile, or of the other half of its columns if that is
+// loaded before: halves share it.
 static bool find_address(lanes_fragment_finder *f, const fragment_tile *t,
                          LLVMValueRef *out_address,
                          uint32_t *out_first_column) {
