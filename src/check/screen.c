@@ -99,7 +99,8 @@ static bool may_be_screened(const check_state *s, const check_range *range) {
 
 // --- stamps ------------------------------------------------------------------------
 
-// Words that are not set have no stamp, those that are one at least.
+// Sets the initial write stamps of words: 1 for a set word, 0 (no stamp) for an
+// unset one.
 static void stamp_set_words(const check_range *range, uint32_t *writes) {
   const uint8_t *set =
       range->memory->set + (range->first - range->memory->first);

@@ -179,7 +179,8 @@ static mtl_status shape_indices(selection *it) {
   return MTL_OK;
 }
 
-// Which element of self stands at `place`, counted over the indices' sizes.
+// Computes the offset of the element of self at `place`, counted over the
+// indices' sizes.
 static mtl_status offset_of(const selection *it, int64_t place,
                             int64_t *offset) {
   for (int64_t d = 0; d < it->self->rank; ++d) {

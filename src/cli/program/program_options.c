@@ -139,7 +139,8 @@ static bool take_constant(program_options *options, const char *value,
   return true;
 }
 
-// Those that have had their effect when a code container was written.
+// Records options that act on a source only: a code container was written after
+// their effect.
 static void note_source_option(program_options *options, int id) {
   switch (id) {
     case OPTION_INCLUDE: options->source_option = "-I"; break;

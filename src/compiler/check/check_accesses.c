@@ -24,7 +24,8 @@ typedef struct checking {
   bool is_inline;         // the thread is short enough for inlined fast paths
 } checking;
 
-// Longer ones call the fast paths.
+// The longest kernel, in accesses, whose fast paths are inlined; longer ones
+// call them.
 enum { MOST_INLINED_ACCESSES = 200 };
 
 static bool wants(const checking *c, unsigned checks) {

@@ -116,7 +116,7 @@ static void find_uses(walk *w) {
   }
 }
 
-// Where a value is next used; LANES_NONE if it is not.
+// Returns where a value is next used; LANES_NONE if it is not.
 static uint32_t next_use(const walk *w, uint32_t place) {
   return w->used[place] < w->uses[place].count
              ? w->uses[place].items[w->used[place]]

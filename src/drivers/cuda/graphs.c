@@ -15,7 +15,7 @@ enum {
   TIMES_TO_MAKE = 3,
 };
 
-// A sequence that has come; zero if none.
+// A known sequence of launches; zero if none.
 typedef struct known {
   uint64_t hash;
   size_t count;

@@ -25,7 +25,7 @@ static mtl_status check_sets(const mtl_device *device,
   return MTL_OK;
 }
 
-// The place of a set among [count]; count if it is not there.
+// Returns the index of a set among [count]; count if it is not there.
 static uint32_t find_set(mtl_residency_set *const *sets, uint32_t count,
                          const mtl_residency_set *set) {
   uint32_t i = 0;

@@ -176,8 +176,8 @@ static mtl_tensor slice(const mtl_tensor *tensor, int dimension, int64_t first,
   return cut;
 }
 
-// The part of count along a dimension from first on; of keys, values and the
-// mask, too. sharing: heads of a key head.
+// Slices count from first on along a dimension, of each tensor that has it.
+// sharing: query heads for each key head.
 static part part_of(const part *whole, int dimension, int64_t first,
                     int64_t count, int64_t sharing) {
   part cut = *whole;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// packed_vectors.c: vectors of the program, such as half4, that stay as they
-// lie in memory: lane 0's components, lane 1's and so on, in one vector.
-// Elsewhere a vector's components are 32 lanes each, which shuffles take out of
-// memory and put back. What only adds and multiplies whole vectors, between
-// loads and stores of neighbouring lanes, need not, nor what loops sum up so.
+// packed_vectors.c: finds vectors of the program, such as half4, that can stay
+// packed as in memory: lane 0's components, then lane 1's, in one vector.
+// Otherwise a vector's components are 32 lanes each, which shuffles
+// deinterleave and interleave. Additions and multiplications of whole vectors
+// between contiguous loads and stores need no shuffles, nor do sums in loops.
 #include "compiler/vectorize/plan/access/forms/packed_vectors.h"
 
 #include <llvm-c/Target.h>
