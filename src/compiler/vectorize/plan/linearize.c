@@ -395,6 +395,31 @@ static void order_nodes(const lanes_values *values, lanes_plan *plan) {
   }
 }
 
+// Control comes to a latch with no thread if it was deferred, if a block before
+// it runs without threads, or if one was skipped.
+static bool may_be_empty(const lanes_graph *graph, const lanes_plan *plan,
+                         uint32_t n) {
+  bool may = lanes_set_has(plan->deferred, n);
+  const lanes_list *from = &graph->nodes[n].predecessors;
+  for (uint32_t i = 0; i < from->count; i++) {
+    may |= !plan->steps[from->items[i]].has_thread;
+  }
+  for (uint32_t i = 0; i < n && !may; i++) {
+    may = plan->steps[i].skip == n;
+  }
+  return may;
+}
+
+static void find_empty_latches(const lanes_values *values, lanes_plan *plan) {
+  const lanes_graph *graph = values->graph;
+  for (uint32_t n = 0; n < graph->node_count; n++) {
+    const lanes_node *node = &graph->nodes[n];
+    plan->steps[n].may_be_empty =
+        node->kind == LANES_LATCH && !values->divergent_loop[node->loop] &&
+        plan->steps[n].mask == n && may_be_empty(graph, plan, n);
+  }
+}
+
 // Plans twice: first with a mask for every node that might be deferred, then
 // only for those that were. Fewer masks mean fewer guards, which defer fewer
 // nodes.
@@ -419,4 +444,5 @@ void lanes_plan_make(const lanes_values *values, lanes_plan *out_plan) {
     }
   }
   lanes_place_masks(values->graph, out_plan);
+  find_empty_latches(values, out_plan);
 }

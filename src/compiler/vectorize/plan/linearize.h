@@ -24,6 +24,9 @@ typedef struct lanes_step {
   uint32_t skip;
   lanes_list deferred;  // sorted
   bool has_thread;  // at least one thread runs it, whenever control reaches it
+  // Of a uniform loop's latch: control may come with no thread, for which there
+  // is no next iteration.
+  bool may_be_empty;
   // Between this node and the one whose mask it has lies a kept branch.
   bool behind_kept_branch;
   // The node that clears this node's own mask; LANES_NONE for the entry.

@@ -449,6 +449,17 @@ static void emit_block(lanes_emitter *e) {
 static void emit_latch(lanes_emitter *e) {
   const uint32_t l = e->graph->nodes[e->node].loop;
   const lanes_loop *loop = &e->graph->loops[l];
+  const lanes_step *step = &e->plan->steps[e->node];
+  if (step->may_be_empty) {
+    const uint32_t last = e->graph->node_count - 1;
+    LLVMValueRef left = LLVMBuildLoad2(
+        e->builder, lanes_vector_of(e->lanes, e->types.i1),
+        e->mask_memory[e->node], "left");
+    LLVMBuildCondBr(
+        e->builder, lanes_any(e, left), e->bodies[loop->header],
+        start_of(e, step->next[0] == LANES_NONE ? last : step->next[0]));
+    return;
+  }
   if (!e->values->divergent_loop[l]) {
     LLVMBuildBr(e->builder, e->bodies[loop->header]);
     return;
