@@ -115,9 +115,9 @@ set_target_properties(mettlec_wheel PROPERTIES OUTPUT_NAME mettlec)
 target_link_options(mettlec_wheel PRIVATE -static-libstdc++
   $<TARGET_PROPERTY:mettle_frontend,INTERFACE_LINK_OPTIONS>)
 target_link_directories(mettlec_wheel PRIVATE ${LLVM_PREFIX}/lib)
-target_link_libraries(mettlec_wheel PRIVATE ${LLVM_PREFIX}/lib/liblldELF.a
-  ${LLVM_PREFIX}/lib/liblldCommon.a
+target_link_libraries(mettlec_wheel PRIVATE
   "$<LINK_LIBRARY:WHOLE_ARCHIVE,mettle_clang>"
+  ${LLVM_PREFIX}/lib/liblldELF.a ${LLVM_PREFIX}/lib/liblldCommon.a
   "$<LINK_GROUP:RESCAN,${clang_group},${llvm_group}>" ${XXHASH_STATIC}
   ${ZSTD_STATIC} ${Z_STATIC} Threads::Threads ${CMAKE_DL_LIBS} m)
 add_custom_command(TARGET mettlec_wheel POST_BUILD
