@@ -143,8 +143,8 @@ static void print_reached(cli_error *error) {
   }
 }
 
-// Returns the value of mtl_pipeline_desc.dump_after: yours, or NULL for
-// nothing.
+// Returns the value of mtl_pipeline_desc.dump_after, which the caller frees, or
+// NULL for none.
 static char *wanted_dump(const compile_options *options) {
   char *text = NULL;
   if (options->without != NULL) {

@@ -27,7 +27,7 @@ static const value_type_info value_types[VALUE_TYPE_COUNT] = {
     [VALUE_BOOL] = {"bool", "|b1", MTL_TYPE_BOOL, 1, false, false},
 };
 
-// Metal's type names, as synonyms of ours.
+// Metal's names of types, accepted beside short ones such as f32.
 static const char *const metal_names[VALUE_TYPE_COUNT] = {
     [VALUE_F32] = "float",  [VALUE_F16] = "half",  [VALUE_BF16] = "bfloat",
     [VALUE_I8] = "char",    [VALUE_U8] = "uchar",  [VALUE_I16] = "short",

@@ -297,7 +297,8 @@ static void check_store(checking *c, LLVMValueRef store) {
   }
 }
 
-// Reports an atomic of a value that was never set: its result is as unset.
+// Emits the check of an atomic update of uninitialised memory; its result is
+// uninitialised, too.
 static void check_changed(checking *c, const checked *it,
                           const mtlc_root *root) {
   LLVMContextRef context = c->kernel->context;

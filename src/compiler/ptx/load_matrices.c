@@ -13,7 +13,7 @@
 #include "compiler/ir/llvm/types.h"
 #include "compiler/ptx/tiles.h"
 
-enum { SHARED_SPACE = 3, ROWS = 8, ROW_BYTES = 16, MOST = 4 };
+enum { SHARED_SPACE = 3, ROWS = 8, MOST = 4 };
 
 typedef struct loading {
   LLVMBuilderRef builder;

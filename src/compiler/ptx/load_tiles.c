@@ -27,7 +27,7 @@ enum {
   SOURCE = MTLC_PTX_SOURCE,
   ROW = MTLC_PTX_ROW,
   TRANSPOSED = MTLC_PTX_TRANSPOSED,
-  MOST_LOADS = 32,
+  MOST_LOADS = MTLC_PTX_MOST_LOADS,
 };
 
 static const char load_name[] = "mettle.tile.load.";
@@ -162,7 +162,11 @@ static LLVMValueRef odd_bits(const loading *l, LLVMValueRef load) {
                                   LLVMConstInt(i64, element, false), "");
   return LLVMBuildAnd(
       b, LLVMBuildOr(b, address, row, ""),
-      LLVMConstInt(i64, is_matrix(l, load) ? 15 : 2 * element - 1, false), "");
+      LLVMConstInt(
+          i64,
+          is_matrix(l, load) ? MTLC_PTX_MATRIX_ROW_BYTES - 1 : 2 * element - 1,
+          false),
+      "");
 }
 
 static LLVMValueRef pair_function(const loading *l, LLVMTypeRef type) {

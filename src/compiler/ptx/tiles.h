@@ -8,6 +8,11 @@
 
 #include "compiler/ir/kernel/kernel.h"
 
+enum {
+  MTLC_PTX_MOST_LOADS = 32,        // of tiles that are loaded together
+  MTLC_PTX_MATRIX_ROW_BYTES = 16,  // of ldmatrix: its addresses' alignment
+};
+
 // Operands of mettle.tile.load.*; a row's length is in elements.
 enum { MTLC_PTX_SOURCE = 0, MTLC_PTX_ROW = 1, MTLC_PTX_TRANSPOSED = 2 };
 

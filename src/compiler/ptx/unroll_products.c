@@ -15,8 +15,6 @@
 #include "compiler/ptx/flow.h"
 #include "compiler/ptx/tiles.h"
 
-enum { MOST_LOADS = 32 };  // of tiles in all turns that are done at once
-
 static bool only_reads(LLVMBasicBlockRef block) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
        i = LLVMGetNextInstruction(i)) {
@@ -80,7 +78,7 @@ static uint32_t choose_turns(LLVMBasicBlockRef block) {
     LLVMValueRef callee = LLVMIsACallInst(i) ? mtlc_callee(i) : NULL;
     loads += callee && mtlc_starts_with(mtlc_name(callee), "mettle.tile.load.");
   }
-  return loads <= MOST_LOADS / 4 ? 4 : 2;
+  return loads <= MTLC_PTX_MOST_LOADS / 4 ? 4 : 2;
 }
 
 mtl_status mtlc_ptx_unroll_products(mtlc_kernel *kernel) {

@@ -95,7 +95,8 @@ static mtl_status check(const mtl_residency_set *set,
 
 // --- the hash: the lock is held ---------------------------------------------
 
-// Returns the slot of an object, or the empty one where it belongs.
+// Finds the hash table's slot of an object by linear probing: its own, or the
+// empty one to insert it into.
 static size_t slot_of(const mtl_residency_set *set, const void *key) {
   const uint64_t mixed =
       (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);

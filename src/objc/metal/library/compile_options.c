@@ -90,7 +90,8 @@ METHODS(options_methods, METHOD("init", "@16@0:8", options_init),
 DEFINE_CLASS(MTLCompileOptions, NSObject, sizeof(compile_options),
              options_methods, NO_METHODS);
 
-// Versions older than 2.4 and newer than we know are taken as the nearest.
+// Maps an MTLLanguageVersion, major << 16 | minor, to the nearest version that
+// is supported.
 static mtl_language_version language_of(NSUInteger version) {
   if (!version) {
     return MTL_LANGUAGE_DEFAULT;

@@ -173,11 +173,16 @@ static void emit_kept_branch(lanes_emitter *e, LLVMValueRef condition) {
   e->uncached = false;
 }
 
+// Returns the threads that have come to a latch.
+static LLVMValueRef lanes_that_stay(lanes_emitter *e, uint32_t latch) {
+  return LLVMBuildLoad2(e->builder, lanes_vector_of(e->lanes, e->types.i1),
+                        e->mask_memory[latch], "left");
+}
+
 // Passes the threads that stay in a loop to its header, and returns them.
 static LLVMValueRef begin_turn(lanes_emitter *e, uint32_t latch) {
   const lanes_loop *loop = &e->graph->loops[e->graph->nodes[latch].loop];
-  LLVMValueRef left = LLVMBuildLoad2(e->builder, lanes_vector_of(e->lanes, e->types.i1),
-                                     e->mask_memory[latch], "left");
+  LLVMValueRef left = lanes_that_stay(e, latch);
   LLVMBuildStore(e->builder, left, e->mask_memory[loop->header]);
   return left;
 }
@@ -452,11 +457,9 @@ static void emit_latch(lanes_emitter *e) {
   const lanes_step *step = &e->plan->steps[e->node];
   if (step->may_be_empty) {
     const uint32_t last = e->graph->node_count - 1;
-    LLVMValueRef left = LLVMBuildLoad2(
-        e->builder, lanes_vector_of(e->lanes, e->types.i1),
-        e->mask_memory[e->node], "left");
     LLVMBuildCondBr(
-        e->builder, lanes_any(e, left), e->bodies[loop->header],
+        e->builder, lanes_any(e, lanes_that_stay(e, e->node)),
+        e->bodies[loop->header],
         start_of(e, step->next[0] == LANES_NONE ? last : step->next[0]));
     return;
   }
