@@ -214,7 +214,7 @@ typedef struct frame {
 static LLVMTypeRef kept_type(lanes_emitter *e, LLVMTypeRef type) {
   const bool bits = LLVMGetTypeKind(type) == LLVMVectorTypeKind &&
                     LLVMGetElementType(type) == e->types.i1;
-  return bits ? e->types.i32 : type;
+  return bits ? LLVMIntTypeInContext(e->context, LLVMGetVectorSize(type)) : type;
 }
 
 static LLVMTypeRef type_of_kept(const frame *f, uint32_t memory) {
