@@ -17,6 +17,14 @@ mtl_status host_begin(int32_t dtype, int64_t rank, const int64_t *sizes,
   return aoti_tensor_before_write(*out_new);
 }
 
+mtl_status host_finish(mtl_status status, AtenTensorHandle *out_new) {
+  if (status != MTL_OK) {
+    aoti_torch_delete_tensor_object(*out_new);
+    *out_new = NULL;
+  }
+  return status;
+}
+
 // --- Layouts -----------------------------------------------------------------
 
 // Returns an operand's stride along d of `rank` dimensions; 0 where it is

@@ -19,6 +19,8 @@
 // all earlier results: waits for the stream.
 mtl_status host_begin(int32_t dtype, int64_t rank, const int64_t *sizes,
                       AtenTensorHandle *out_new);
+// Returns status; on failure *out_new is released, and NULL.
+mtl_status host_finish(mtl_status status, AtenTensorHandle *out_new);
 
 // Makes the result tensor of an elementwise operation on one or two operands (b
 // may be NULL). It is dense, in the operands' order in memory: models rely on

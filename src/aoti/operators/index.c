@@ -24,15 +24,6 @@ static mtl_status begin_in_place(AtenTensorHandle out, AtenTensorHandle self,
   return is_same ? MTL_OK : mtl_ops_copy(*out_stream, &from, out_tensor);
 }
 
-// Releases *out_new if status is a failure.
-static mtl_status finish(mtl_status status, AtenTensorHandle *out_new) {
-  if (status != MTL_OK) {
-    aoti_torch_delete_tensor_object(*out_new);
-    *out_new = NULL;
-  }
-  return status;
-}
-
 // --- Scatter -----------------------------------------------------------------
 
 static mtl_status scatter(AtenTensorHandle out, AtenTensorHandle self,
@@ -159,10 +150,10 @@ AOTITorchError aoti_torch_mps_index_put(AtenTensorHandle self,
   }
   AOTI_TRY(host_make_elements(self, NULL, self->dtype, self->rank, self->sizes,
                               out_new));
-  return finish((mtl_status)aoti_torch_index_put_out(*out_new, self, list,
-                                                     (uint32_t)indices_length,
-                                                     values, accumulate != 0),
-                out_new);
+  return host_finish((mtl_status)aoti_torch_index_put_out(
+                         *out_new, self, list, (uint32_t)indices_length, values,
+                         accumulate != 0),
+                     out_new);
 }
 
 // --- Running products and extremes -------------------------------------------
@@ -190,9 +181,9 @@ static mtl_status scan(AtenTensorHandle self, int64_t dim, int32_t dtype,
                           out_new_indices ? &indices : NULL);
   }
   if (out_new_indices) {
-    status = finish(status, out_new_indices);
+    status = host_finish(status, out_new_indices);
   }
-  return finish(status, out_new);
+  return host_finish(status, out_new);
 }
 
 AOTITorchError aoti_torch_mps_cumprod(AtenTensorHandle self, int64_t dim,
@@ -309,9 +300,9 @@ static mtl_status pool(AtenTensorHandle self, const mtl_pool_desc *desc,
                           out_new_indices ? &indices : NULL);
   }
   if (out_new_indices) {
-    status = finish(status, out_new_indices);
+    status = host_finish(status, out_new_indices);
   }
-  return finish(status, out_new);
+  return host_finish(status, out_new);
 }
 
 AOTITorchError aoti_torch_mps_avg_pool2d(

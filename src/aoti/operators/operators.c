@@ -47,15 +47,6 @@ enum {
   AOTI_TRY(begin(&(operation), written, \
                  (const aoti_tensor *[]){__VA_ARGS__, NULL}))
 
-// Releases out_new if status is a failure.
-static mtl_status finish(mtl_status status, AtenTensorHandle *out_new) {
-  if (status != MTL_OK) {
-    aoti_torch_delete_tensor_object(*out_new);
-    *out_new = NULL;
-  }
-  return status;
-}
-
 static mtl_status check_rank(const aoti_tensor *tensor, int64_t rank,
                              const char *call, const char *name) {
   if (!tensor || !tensor->storage || tensor->rank != rank) {
@@ -129,7 +120,7 @@ AOTITorchError aoti_torch_mps__linear_fp_act_4bit_weight(
     status = mtl_ops_int4_linear(all.stream, &at[0], &at[1], group_size, &at[2],
                                  &at[3], &at[4]);
   }
-  return finish(status, out_new);
+  return host_finish(status, out_new);
 }
 
 AOTITorchError aoti_torch_mps_gather_qmv(
@@ -152,7 +143,7 @@ AOTITorchError aoti_torch_mps_gather_qmv(
     status = mtl_ops_gather_qmv(all.stream, &at[0], &at[1], &at[2], &at[3],
                                 &at[4], group_size, &at[5]);
   }
-  return finish(status, out_new);
+  return host_finish(status, out_new);
 }
 
 AOTITorchError aoti_torch_mps_gated_delta_rule(
@@ -173,7 +164,7 @@ AOTITorchError aoti_torch_mps_gated_delta_rule(
     status = mtl_ops_gated_delta_rule(all.stream, &at[0], &at[1], &at[2],
                                       &at[3], &at[4], &at[5], &at[6]);
   }
-  return finish(status, out_new);
+  return host_finish(status, out_new);
 }
 
 // --- Convolution -------------------------------------------------------------
@@ -249,7 +240,7 @@ static mtl_status convolve(const aoti_tensor *batched,
     status = mtl_ops_convolution(all.stream, &all.tensors[0], &all.tensors[1],
                                  bias ? &all.tensors[2] : NULL, desc, &out);
   }
-  return finish(status, out_new);
+  return host_finish(status, out_new);
 }
 
 static mtl_status convolution(AtenTensorHandle input, AtenTensorHandle weight,
@@ -454,9 +445,9 @@ AOTITorchError aoti_torch_mps__scaled_dot_product_attention_math_for_mps_v2(
                     out_new_weights ? *out_new_weights : NULL);
   }
   if (out_new_weights) {
-    status = finish(status, out_new_weights);
+    status = host_finish(status, out_new_weights);
   }
-  return finish(status, out_new);
+  return host_finish(status, out_new);
 }
 
 AOTITorchError aoti_torch_mps__scaled_dot_product_attention_math_for_mps(
@@ -484,7 +475,7 @@ static mtl_status make_pair(const aoti_tensor *self, int64_t dim, int64_t size,
     sizes[dim] = size;
   }
   AOTI_TRY(aoti_tensor_like(self, self->dtype, self->rank, sizes, out_values));
-  return finish(
+  return host_finish(
       aoti_tensor_like(self, AOTI_INT64, self->rank, sizes, out_indices),
       out_values);
 }
@@ -512,7 +503,7 @@ AOTITorchError aoti_torch_mps_topk(AtenTensorHandle self, int64_t k,
     status = mtl_ops_topk(all.stream, &all.tensors[0], k, dim, largest != 0,
                           &all.tensors[1], &all.tensors[2]);
   }
-  return finish(finish(status, out_new_values), out_new_indices);
+  return host_finish(host_finish(status, out_new_values), out_new_indices);
 }
 
 AOTITorchError aoti_torch_mps_sort(AtenTensorHandle self, int64_t dim,
@@ -525,9 +516,9 @@ AOTITorchError aoti_torch_mps_sort(AtenTensorHandle self, int64_t dim,
   AOTI_TRY(host_dimension(self, &dim));
   AOTI_TRY(host_make_elements(self, NULL, self->dtype, self->rank, self->sizes,
                               out_new_values));
-  AOTI_TRY(finish(host_make_elements(self, NULL, AOTI_INT64, self->rank,
-                                     self->sizes, out_new_indices),
-                  out_new_values));
+  AOTI_TRY(host_finish(host_make_elements(self, NULL, AOTI_INT64, self->rank,
+                                          self->sizes, out_new_indices),
+                       out_new_values));
   operation all;
   mtl_status status = begin(
       &all, SECOND | THIRD,
@@ -536,7 +527,7 @@ AOTITorchError aoti_torch_mps_sort(AtenTensorHandle self, int64_t dim,
     status = mtl_ops_sort(all.stream, &all.tensors[0], dim, descending != 0,
                           &all.tensors[1], &all.tensors[2]);
   }
-  return finish(finish(status, out_new_values), out_new_indices);
+  return host_finish(host_finish(status, out_new_values), out_new_indices);
 }
 
 AOTITorchError aoti_torch_mps_sort_stable(AtenTensorHandle self,
@@ -570,5 +561,5 @@ AOTITorchError aoti_torch_mps_cumsum(AtenTensorHandle self, int64_t dim,
     status = mtl_ops_cumulative_sum(all.stream, &all.tensors[0], dim,
                                     &all.tensors[1]);
   }
-  return finish(status, out_new);
+  return host_finish(status, out_new);
 }

@@ -34,15 +34,6 @@ static mtl_status copy(const aoti_tensor *from, const aoti_tensor *to) {
   return mtl_ops_copy(stream, &in, &out);
 }
 
-// Releases *out_new if status is a failure.
-static mtl_status finish(mtl_status status, AtenTensorHandle *out_new) {
-  if (status != MTL_OK) {
-    aoti_torch_delete_tensor_object(*out_new);
-    *out_new = NULL;
-  }
-  return status;
-}
-
 // --- addmv, addbmm -----------------------------------------------------------
 
 AOTITorchError aoti_torch_mps_addmv(AtenTensorHandle self, AtenTensorHandle mat,
@@ -78,7 +69,7 @@ AOTITorchError aoti_torch_mps_addmv(AtenTensorHandle self, AtenTensorHandle mat,
   aoti_torch_delete_tensor_object(column);
   aoti_torch_delete_tensor_object(bias);
   aoti_torch_delete_tensor_object(target);
-  return finish(status, out_new);
+  return host_finish(status, out_new);
 }
 
 // Makes a matrix of a batch whose dimension `merged` and the batch's become
@@ -136,7 +127,7 @@ AOTITorchError aoti_torch_mps_addbmm(AtenTensorHandle self,
   }
   aoti_torch_delete_tensor_object(left);
   aoti_torch_delete_tensor_object(right);
-  return finish(status, out_new);
+  return host_finish(status, out_new);
 }
 
 // --- Groups ------------------------------------------------------------------
@@ -248,8 +239,8 @@ AOTITorchError aoti_torch_mps__grouped_mm(
   AOTI_TRY(aoti_tensor_empty(AOTI_MPS, dtype, by_sum ? 3 : 2,
                              by_sum ? sizes : sizes + 1,
                              by_sum ? strides : strides + 1, out_new));
-  return finish(multiply_groups(&(grouped){self, mat2, *out_new}, *offs),
-                out_new);
+  return host_finish(multiply_groups(&(grouped){self, mat2, *out_new}, *offs),
+                     out_new);
 }
 
 // --- On the host -------------------------------------------------------------
@@ -289,7 +280,7 @@ AOTITorchError aoti_torch_mps__weight_int8pack_mm(AtenTensorHandle self,
   free(scale);
   return has_memory
              ? MTL_OK
-             : finish(mtl_fail(MTL_OUT_OF_MEMORY, "int8pack_mm"), out_new);
+             : host_finish(mtl_fail(MTL_OUT_OF_MEMORY, "int8pack_mm"), out_new);
 }
 
 // --- Three tensors -----------------------------------------------------------
@@ -427,5 +418,5 @@ AOTITorchError aoti_torch_mps__trilinear(
     }
   }
   AOTI_TRY(host_begin(i1->dtype, rank, sizes, out_new));
-  return finish(sum_products(&it, *out_new), out_new);
+  return host_finish(sum_products(&it, *out_new), out_new);
 }

@@ -28,11 +28,7 @@
 #include "compiler/ptx/enter_block.h"
 #include "compiler/ptx/ptx.h"
 
-enum {
-  GLOBAL_SPACE = 1,
-  SHARED_SPACE = 3,
-  QUAD_WIDTH = 4,
-};
+enum { QUAD_WIDTH = 4 };
 _Static_assert(offsetof(mtli_ptx_launch, group_count) == 4 * MTLC_PTX_COUNT,
                "ABI");
 _Static_assert(offsetof(mtli_ptx_launch, first_group) == 4 * MTLC_PTX_FIRST,
@@ -86,7 +82,7 @@ static void make_function(mtlc_ptx_entry *e) {
   const size_t count = e->kernel->kernel->parameter_count;
   LLVMTypeRef *types = calloc(MTLC_PTX_FIXED + count, sizeof *types);
   LLVMTypeRef global =
-      LLVMPointerTypeInContext(e->kernel->context, GLOBAL_SPACE);
+      LLVMPointerTypeInContext(e->kernel->context, MTLC_PTX_GLOBAL_SPACE);
   for (size_t i = 0; i < MTLC_PTX_FIXED + count; i++) {
     const bool is_offset =
         i >= MTLC_PTX_FIXED &&
@@ -113,7 +109,7 @@ static void make_function(mtlc_ptx_entry *e) {
 static void declare_shared(mtlc_ptx_entry *e) {
   LLVMValueRef shared = LLVMAddGlobalInAddressSpace(
       e->kernel->module, LLVMArrayType2(e->types.i8, 0), "mettle_shared",
-      SHARED_SPACE);
+      MTLC_PTX_SHARED_SPACE);
   LLVMSetAlignment(shared, 64);
   e->shared = LLVMConstAddrSpaceCast(shared, e->types.pointer);
 }

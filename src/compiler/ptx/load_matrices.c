@@ -3,17 +3,16 @@
 // ldmatrix, up to four at once. Each lane gives the address of one row of one
 // tile, a multiple of 16 bytes.
 #include <stdio.h>
-#include <string.h>
 
+#include "compiler/ir/analysis/access_spaces.h"
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/instructions.h"
-#include "compiler/ir/llvm/marks.h"
-#include "compiler/ir/llvm/names.h"
 #include "compiler/ir/llvm/types.h"
+#include "compiler/ptx/ptx.h"
 #include "compiler/ptx/tiles.h"
 
-enum { SHARED_SPACE = 3, ROWS = 8, MOST = 4 };
+enum { ROWS = 8, MOST = 4 };
 
 typedef struct loading {
   LLVMBuilderRef builder;
@@ -21,21 +20,14 @@ typedef struct loading {
   LLVMValueRef lane;
 } loading;
 
-// True if memory is a threadgroup's own, as far as its address shows.
-static bool is_threadgroup_memory(LLVMValueRef pointer) {
-  while (LLVMIsAGetElementPtrInst(pointer)) {
-    pointer = LLVMGetOperand(pointer, 0);
-  }
-  LLVMValueRef callee = LLVMIsACallInst(pointer) ? mtlc_callee(pointer) : NULL;
-  return callee &&
-         (strcmp(mtlc_name(callee), MTLC_THREADGROUP_MEMORY_FUNCTION) == 0 ||
-          mtlc_is_marked(pointer, MTLC_THREADGROUP_MARK));
-}
-
 bool mtlc_ptx_is_matrix(LLVMValueRef load) {
   LLVMValueRef row = LLVMGetOperand(load, MTLC_PTX_ROW);
+  LLVMValueRef memory = LLVMGetOperand(load, MTLC_PTX_SOURCE);
+  while (LLVMIsAGetElementPtrInst(memory)) {
+    memory = LLVMGetOperand(memory, 0);
+  }
   return LLVMGetIntTypeWidth(LLVMTypeOf(load)) == 32 &&
-         is_threadgroup_memory(LLVMGetOperand(load, MTLC_PTX_SOURCE)) &&
+         mtlc_is_threadgroup_memory(memory) &&
          (!LLVMIsAConstantInt(row) ||
           LLVMConstIntGetZExtValue(row) % ROWS == 0);
 }
@@ -86,8 +78,8 @@ static LLVMValueRef row_address(const loading *l, const LLVMValueRef *loads,
 static void load(const loading *l, const LLVMValueRef *loads, unsigned count,
                  bool is_transposed, LLVMValueRef *made) {
   LLVMBuilderRef b = l->builder;
-  LLVMTypeRef shared =
-      LLVMPointerTypeInContext(LLVMGetTypeContext(l->types.i32), SHARED_SPACE);
+  LLVMTypeRef shared = LLVMPointerTypeInContext(
+      LLVMGetTypeContext(l->types.i32), MTLC_PTX_SHARED_SPACE);
   LLVMValueRef address =
       LLVMBuildAddrSpaceCast(b, row_address(l, loads, count), shared, "");
   char name[64];

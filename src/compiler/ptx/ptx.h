@@ -19,6 +19,9 @@ mtl_status mtlc_make_ptx_machine(const char *target,
                                  LLVMTargetMachineRef *out_machine,
                                  bool *out_may_approximate);
 
+// Address spaces of NVPTX: device memory, and a block's shared memory.
+enum { MTLC_PTX_GLOBAL_SPACE = 1, MTLC_PTX_SHARED_SPACE = 3 };
+
 // Sets the module's triple and data layout, before all passes.
 void mtlc_set_ptx_module(mtlc_kernel *kernel);
 

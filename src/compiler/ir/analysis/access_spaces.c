@@ -197,11 +197,17 @@ static mtl_status make_copy(const mtlc_kernel *kernel,
 
 enum { PATIENCE = 400 };  // values on the way to one address
 
+bool mtlc_is_threadgroup_memory(LLVMValueRef value) {
+  LLVMValueRef callee = LLVMIsACallInst(value) ? mtlc_callee(value) : NULL;
+  return callee &&
+         (strcmp(mtlc_name(callee), MTLC_THREADGROUP_MEMORY_FUNCTION) == 0 ||
+          mtlc_is_marked(value, MTLC_THREADGROUP_MARK));
+}
+
 static mtlc_spaces spaces_of_call(LLVMValueRef call) {
   LLVMValueRef callee = mtlc_callee(call);
   const char *name = callee ? mtlc_name(callee) : "";
-  if (strcmp(name, MTLC_THREADGROUP_MEMORY_FUNCTION) == 0 ||
-      mtlc_is_marked(call, MTLC_THREADGROUP_MARK)) {
+  if (mtlc_is_threadgroup_memory(call)) {
     return MTLC_SPACES_THREADGROUP;
   }
   if (strcmp(name, "mettle.argument") == 0) {

@@ -6,6 +6,7 @@
 #define MTLC_ACCESS_SPACES_H
 
 #include <llvm-c/Core.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,9 @@ typedef struct mtlc_accesses {
 // of an instruction, as inlining makes them, have its number. free(items) ends
 // it.
 mtl_status mtlc_find_accesses(mtlc_kernel *kernel, mtlc_accesses *out_accesses);
+
+// True if a value is a call that returns threadgroup memory.
+bool mtlc_is_threadgroup_memory(LLVMValueRef value);
 
 // Returns which memory an instruction accesses; none if it has no number.
 mtlc_access mtlc_access_of(const mtlc_accesses *accesses,
