@@ -164,8 +164,10 @@ class Runner:
         for name, value in (
                 # LLVM's allocators poison what they free where their header is
                 # compiled with ASan (in frontend.cpp) and do not unpoison it
-                # where it is not (in Debian's libLLVM).
+                # where it is not (in Debian's libLLVM). A library that a test
+                # preloads comes before ASan's runtime, and replaces nothing.
                 ("ASAN_OPTIONS", "allow_user_poisoning=0:"
+                                 "verify_asan_link_order=0:"
                                  "detect_stack_use_after_return=1"),
                 ("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1"),
                 ("LSAN_OPTIONS", f"suppressions={tests}/lsan.txt:"

@@ -78,6 +78,8 @@ static const pass passes[] = {
     {"fix_threads", mtlc_fix_threads, T1},
     // Everything after this wants SSA form, and few calls.
     {"simplify_thread", mtlc_simplify_thread, T1 | PTX},
+    // Simplifying made fabs and fneg of masks.
+    {"lower_made_bfloat", mtlc_lower_bfloat, T1 | PTX},
     // After all code is gone that constants and types exclude.
     {"find_unused", mtlc_find_unused, ALL},
     // Promotes what is no memory to registers; every access stays, with its
@@ -129,6 +131,8 @@ static const pass passes[] = {
     {"describe_code", mtlc_describe_code, CPU},
     // Optimises what the loops and the scheduler have left.
     {"optimise", mtlc_optimise, T1 | CHECKED},
+    // Optimising made them again: LLVM would call functions that are not there.
+    {"lower_left_bfloat", mtlc_lower_bfloat, CPU},
     // Names and attributes last, when no function comes or goes any more.
     {"finish_module", mtlc_finish_module, CPU},
     // Optimising would join its conditions again; before masks are numbers.
@@ -137,6 +141,8 @@ static const pass passes[] = {
     {"mask_as_integers", mtlc_mask_as_integers, T1},
     // Optimising would join what this takes apart.
     {"split_blocks", mtlc_split_blocks, CPU},
+    // When every block is there.
+    {"bfloat_across_blocks", mtlc_bfloat_across_blocks, CPU},
     // After blocks are split, since each begins with the constants that it
     // uses.
     {"hoist_constants", mtlc_hoist_constants, T1},

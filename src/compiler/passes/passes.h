@@ -57,6 +57,7 @@ mtlc_pass mtlc_describe_code;
 mtlc_pass mtlc_optimise;
 mtlc_pass mtlc_finish_module;
 mtlc_pass mtlc_split_blocks;
+mtlc_pass mtlc_bfloat_across_blocks;
 
 // The value of dump_after that asks for the machine code as text.
 #define MTLC_CODE_LISTING "asm"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // lower_bfloat.c: computes bfloat arithmetic in float and rounds to nearest
 // even. Machines' own instructions differ (some flush subnormals), so none is
-// used.
+// used. What concerns the sign alone is done on the bits, as LLVM makes fabs,
+// fneg and copysign of masks again: then this runs again.
 //
-// Requires  nothing has been optimised
 // Leaves    bfloat only as what is loaded, stored, chosen and moved
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/ir/llvm/calls.h"
@@ -85,6 +86,26 @@ static LLVMValueRef widen_operand(bfloat_lowering *b, LLVMValueRef instruction,
   return widen(b, LLVMGetOperand(instruction, index));
 }
 
+static LLVMValueRef bits_of(bfloat_lowering *b, LLVMValueRef value) {
+  return LLVMBuildBitCast(b->builder, value,
+                          shaped(b->types.i16, LLVMTypeOf(value)), "");
+}
+
+enum { SIGN = 0x8000, MAGNITUDE = 0x7fff };
+
+// Combines a value's bits and a mask.
+static LLVMValueRef masked(bfloat_lowering *b, LLVMOpcode opcode,
+                           LLVMValueRef value, uint32_t mask) {
+  LLVMValueRef bits = bits_of(b, value);
+  return LLVMBuildBinOp(b->builder, opcode, bits,
+                        number(LLVMTypeOf(bits), mask), "");
+}
+
+static LLVMValueRef from_bits(bfloat_lowering *b, LLVMValueRef bits) {
+  return LLVMBuildBitCast(b->builder, bits, shaped(b->bfloat, LLVMTypeOf(bits)),
+                          "");
+}
+
 static LLVMValueRef flags_of(LLVMValueRef from, LLVMValueRef to) {
   if (LLVMIsAInstruction(to) && LLVMCanValueUseFastMathFlags(to)) {
     LLVMSetFastMathFlags(to, LLVMGetFastMathFlags(from));
@@ -129,9 +150,7 @@ static LLVMValueRef lower_to_bfloat(bfloat_lowering *b,
       return narrow(b, LLVMBuildSIToFP(b->builder, value, wide, ""));
     case LLVMUIToFP:
       return narrow(b, LLVMBuildUIToFP(b->builder, value, wide, ""));
-    case LLVMFNeg:
-      return narrow(
-          b, LLVMBuildFNeg(b->builder, widen_operand(b, instruction, 0), ""));
+    case LLVMFNeg: return from_bits(b, masked(b, LLVMXor, value, SIGN));
     case LLVMFAdd:
     case LLVMFSub:
     case LLVMFMul:
@@ -144,6 +163,18 @@ static LLVMValueRef lower_to_bfloat(bfloat_lowering *b,
   }
 }
 
+// Intrinsics that concern the sign alone.
+static LLVMValueRef lower_sign(bfloat_lowering *b, LLVMValueRef call,
+                               const char *name) {
+  LLVMValueRef magnitude =
+      masked(b, LLVMAnd, LLVMGetOperand(call, 0), MAGNITUDE);
+  if (strcmp(name, "llvm.fabs") == 0) {
+    return from_bits(b, magnitude);
+  }
+  LLVMValueRef sign = masked(b, LLVMAnd, LLVMGetOperand(call, 1), SIGN);
+  return from_bits(b, LLVMBuildOr(b->builder, magnitude, sign, ""));
+}
+
 // Intrinsics from bfloat to bfloat, by those of float.
 static LLVMValueRef lower_intrinsic(bfloat_lowering *b, LLVMValueRef call) {
   enum { MOST_ARGUMENTS = 4 };
@@ -153,6 +184,11 @@ static LLVMValueRef lower_intrinsic(bfloat_lowering *b, LLVMValueRef call) {
   if (id == 0 || !is_bfloat(b, call) || count > MOST_ARGUMENTS) {
     return NULL;
   }
+  size_t length;
+  const char *name = LLVMIntrinsicGetName(id, &length);
+  if (strcmp(name, "llvm.fabs") == 0 || strcmp(name, "llvm.copysign") == 0) {
+    return lower_sign(b, call, name);
+  }
   LLVMValueRef arguments[MOST_ARGUMENTS];
   for (unsigned i = 0; i < count; ++i) {
     if (!is_bfloat(b, LLVMGetOperand(call, i))) {
@@ -161,8 +197,6 @@ static LLVMValueRef lower_intrinsic(bfloat_lowering *b, LLVMValueRef call) {
     arguments[i] = widen_operand(b, call, i);
   }
   LLVMTypeRef wide = shaped(b->types.f32, LLVMTypeOf(call));
-  size_t length;
-  const char *name = LLVMIntrinsicGetName(id, &length);
   return narrow(
       b, mtlc_call_intrinsic(b->builder, name, &wide, 1, arguments, count));
 }
