@@ -5,6 +5,8 @@
 #ifndef METTLE_TESTS_HOST_METAL_H
 #define METTLE_TESTS_HOST_METAL_H
 
+#include <sys/resource.h>
+
 #include <cstdio>
 #include <type_traits>
 
@@ -385,6 +387,12 @@ static void run_thread(kernel_function *run, const shape &s, uint3 at) {
       index, index % 32, index / 32);
 }
 
+// Ends this process where a kernel does not end.
+static void set_limit() {
+  const struct rlimit seconds = {10, 10};  // of a processor, for all kernels
+  setrlimit(RLIMIT_CPU, &seconds);
+}
+
 static void run_kernel(const char *name, kernel_function *run) {
   uint64_t state = 1;
   fill_inputs(memory.x, memory.n, memory.bytes);
@@ -404,6 +412,7 @@ static void run_kernel(const char *name, kernel_function *run) {
     state = hash(state, memory.output, memory.shared);
   }
   printf("%s %016llx\n", name, (unsigned long long)state);
+  fflush(stdout);
 }
 
 #endif

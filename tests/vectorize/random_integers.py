@@ -88,4 +88,4 @@ def host_source(programs):
         source = kernel_source(program.record, program.functions)
         text += re.sub(r" ?\[\[[^\]]*\]\]", "", source)
     calls = "".join(f'  run_kernel("{p.name}", {p.name});\n' for p in programs)
-    return text + f"int main() {{\n{calls}  return 0;\n}}\n"
+    return text + f"int main() {{\n  set_limit();\n{calls}  return 0;\n}}\n"

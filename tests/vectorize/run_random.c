@@ -11,8 +11,8 @@
 //   differs  TEXT says where first
 //   fails    TEXT is the error of the compiler or of the command buffer, such
 //            as an access past either end of a buffer
-//   hangs    T1 did not end in 20 s of processor time where T0 had; nothing
-//            comes after it
+//   hangs    T1 did not end in 20 s of processor time, or
+//            METTLE_RANDOM_SECONDS, where T0 had; nothing comes after it
 //   endless  T0 did not end
 //   finds    the checker has findings: TEXT is "KIND LINE LINE;..."
 //
@@ -36,8 +36,8 @@
 #include "random_memory.h"
 
 enum {
-  TIER_SECONDS = 20,    // of processors
-  SLEEP_SECONDS = 300,  // whatever the machine is busy with
+  TIER_SECONDS = 20,   // of processors
+  SLEEP_STRETCH = 15,  // of that, whatever the machine is busy with
   INPUTS = 3,
 };
 
@@ -53,6 +53,7 @@ typedef struct bench {
   mtl_buffer *output, *shared;
   uint32_t uniforms[UNIFORM_WORDS];
   const char *file;
+  int tier_seconds;
   bool is_checked;  // METTLE_RANDOM_CHECK is set
   bool is_alone;    // to "find"
   bool is_short;    // the kernel is to have a short output
@@ -137,8 +138,8 @@ static void alarm_rings(int signal) {
 }
 
 static void set_clocks(time_t processor, time_t wall) {
-  setitimer(ITIMER_PROF,
-            &(struct itimerval){.it_value = {.tv_sec = processor}}, NULL);
+  setitimer(ITIMER_PROF, &(struct itimerval){.it_value = {.tv_sec = processor}},
+            NULL);
   setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {.tv_sec = wall}},
             NULL);
 }
@@ -148,7 +149,7 @@ static void set_alarm(const bench *b, const char *kernel, const char *verdict) {
   set_clocks(0, 0);
   snprintf(alarm_line, sizeof alarm_line, "%s %s %s -\n", b->file, kernel,
            verdict);
-  set_clocks(TIER_SECONDS, SLEEP_SECONDS);
+  set_clocks(b->tier_seconds, b->tier_seconds * SLEEP_STRETCH);
 }
 
 static bool same(const bench *b, const char *kernel, const shape *s,
@@ -183,7 +184,7 @@ static mtl_constant_values *constants_of(mtl_library *library) {
     const uint32_t whole = 5 + infos[i].index;
     const float real = 1.5f;
     const bool yes = true;
-    const void *value = infos[i].type == MTL_TYPE_FLOAT ? (const void *)&real
+    const void *value = infos[i].type == MTL_TYPE_FLOAT  ? (const void *)&real
                         : infos[i].type == MTL_TYPE_BOOL ? (const void *)&yes
                                                          : &whole;
     if (infos[i].index % 2 == 0) {
@@ -280,8 +281,8 @@ static void compare(bench *b, const char *kernel, mtl_pipeline *t0,
     mtl_status status = run(b, &shapes[i], t0, &expected);
     if (status == MTL_OK) {
       set_alarm(b, kernel, "hangs");
-      status = run(b, &shapes[i],
-                   i == announced_shape(kernel) ? announced : t1, &actual);
+      status = run(b, &shapes[i], i == announced_shape(kernel) ? announced : t1,
+                   &actual);
     }
     set_clocks(0, 0);
     if (b->is_checked && tell_findings(b, kernel)) {
@@ -349,7 +350,7 @@ static char *read_text(const char *path) {
 static void check_file(bench *b, const char *path) {
   char *text = read_text(path);
   const mtl_compile_options options = {
-      .math_mode = strncmp(text, "// math: safe", 13) == 0   ? MTL_MATH_SAFE
+      .math_mode = strncmp(text, "// math: safe", 13) == 0    ? MTL_MATH_SAFE
                    : strncmp(text, "// math: relax", 14) == 0 ? MTL_MATH_RELAXED
                                                               : MTL_MATH_FAST};
   mtl_library *library = NULL;
@@ -398,6 +399,8 @@ int main(int count, char **arguments) {
   signal(SIGPROF, alarm_rings);
   must(mtl_device_by_name("cpu", &b.device));
   must(mtl_queue_create(b.device, NULL, &b.queue));
+  const char *seconds = getenv("METTLE_RANDOM_SECONDS");
+  b.tier_seconds = seconds ? atoi(seconds) : TIER_SECONDS;
   const char *check = getenv("METTLE_RANDOM_CHECK");
   b.is_checked = check != NULL;
   b.is_alone = check && strcmp(check, "find") == 0;
