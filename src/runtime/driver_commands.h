@@ -139,6 +139,10 @@ typedef struct mtli_box_side {
 typedef struct mtli_command_times {
   _Atomic uint64_t start_ns;
   _Atomic uint64_t end_ns;
+  // The thread that did all of it, for the timeline; 0 if it has an event of
+  // its own for that.
+  _Atomic uint32_t thread;
+  bool is_of_many;  // an execution: its commands have these in common
 } mtli_command_times;
 
 static inline void mtli_command_starts(mtli_command_times *times,
@@ -158,6 +162,9 @@ static inline void mtli_command_ends(mtli_command_times *times,
 // written.
 void mtli_trace_command(const mtli_command *command, uint64_t start_ns,
                         uint64_t end_ns);
+// The same, of a thread that did all of it.
+void mtli_trace_whole_command(const mtli_command *command, uint64_t start_ns,
+                              uint64_t end_ns);
 
 // Memory that a barrier names.
 typedef struct mtli_ordered_piece {

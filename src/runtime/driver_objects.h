@@ -148,6 +148,7 @@ struct mtl_pipeline {
   // function's, which the pipeline keeps.
   mtli_code *code;
   const mtli_kernel *kernel;
+  const char *name;      // the kernel's, and lasts as long as the process
   uint32_t max_threads;  // in a threadgroup
   bool is_foreign;       // METTLE_CPU_TARGET: code that this machine cannot run
   struct mtli_pipeline_parts *parts;  // the runtime's (pipeline.c)

@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// trace.c: records the timeline's events, and writes its file. A thread copies
+// trace.c: records the timeline's events, and has them written. A thread copies
 // events into a block of its own; blocks that are full go to the writer, a
 // thread that makes text of them.
 #include "base/trace/trace.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/trace/trace_text.h"
+#include "base/trace/trace_file.h"
 
 _Atomic bool mtli_trace_state;
 
 enum {
   BLOCK_BYTES = 1 << 16,
-  MOST_BLOCKS = 256,  // full blocks that wait to be written; beyond it,
-                      // recording threads wait
-  BUFFER_BYTES = 1 << 18,
+  MOST_BLOCKS = 256,    // full blocks that wait to be written; beyond it,
+                        // recording threads wait
   FIRST_ROW = 1 << 30,  // above every thread's number
 };
 
@@ -36,13 +33,14 @@ typedef struct block {
 // Events that a thread has recorded and the writer has not taken. While a
 // timeline is written, only the thread touches it, with is_busy set. The thread
 // that ends the timeline waits for is_busy, and takes the block.
-typedef struct thread_log {
+struct mtli_trace_log {
   _Atomic bool is_busy;
   block *block;       // NULL if there is nothing
   uint32_t named_in;  // the timeline in which the thread has its name
   uint64_t thread;
-  struct thread_log *next, **link;  // under logs.lock
-} thread_log;
+  struct mtli_trace_log *next, **link;  // under logs.lock
+};
+typedef mtli_trace_log thread_log;
 
 // Locks are taken in this order: control, logs.lock, trace.lock.
 static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;  // starts and stops
@@ -62,12 +60,7 @@ static struct {
 
   // The writer's while there is one, then its maker's.
   pthread_t writer;
-  char *buffer;  // [BUFFER_BYTES] malloc'ed; NULL if no timeline is written
-  size_t length;
-  int file;
-  int error;  // an errno: something is missing in the file
-  bool has_events;
-  uint64_t process;
+  mtli_trace_file file;
 } trace = {.lock = PTHREAD_MUTEX_INITIALIZER,
            .changed = PTHREAD_COND_INITIALIZER};
 
@@ -75,46 +68,6 @@ static _Atomic uint64_t track_count;
 static _Atomic uint64_t flow_count;
 
 // --- The writer --------------------------------------------------------------
-
-// Written without stdio: a child of fork would write its buffer a second time
-// at exit.
-static void flush(void) {
-  size_t done = 0;
-  while (done < trace.length && !trace.error) {
-    const ssize_t written =
-        write(trace.file, trace.buffer + done, trace.length - done);
-    if (written > 0) {
-      done += (size_t)written;
-    } else if (written == 0 || errno != EINTR) {
-      trace.error = written == 0 ? EIO : errno;
-    }
-  }
-  trace.length = 0;
-}
-
-static void write_text(const char *text) {
-  const size_t length = strlen(text);
-  memcpy(trace.buffer + trace.length, text, length);
-  trace.length += length;
-}
-
-static void write_block(const block *from) {
-  for (size_t done = 0; done < from->length;) {
-    const mtli_trace_event *event =
-        (const mtli_trace_event *)(const void *)(from->bytes + done);
-    if (BUFFER_BYTES - trace.length < MTLI_TRACE_TEXT_BYTES) {
-      flush();
-    }
-    if (trace.has_events) {
-      write_text(",\n");
-    }
-    trace.has_events = true;
-    trace.length = (size_t)(mtli_trace_write_text(trace.buffer + trace.length,
-                                                  trace.process, event) -
-                            trace.buffer);
-    done += mtli_trace_event_bytes(event);
-  }
-}
 
 // Writes the full blocks. trace.lock is held, but released while writing.
 static void write_blocks(void) {
@@ -125,7 +78,7 @@ static void write_blocks(void) {
       trace.last = &trace.first;
     }
     pthread_mutex_unlock(&trace.lock);
-    write_block(full);
+    mtli_trace_file_write(&trace.file, full->bytes, full->length);
     pthread_mutex_lock(&trace.lock);
     full->next = trace.empty;
     trace.empty = full;
@@ -270,29 +223,30 @@ typedef struct payload {
   const mtli_trace_arrow *arrival, *departure;
 } payload;
 
-static void append(thread_log *log, mtli_trace_event event,
+// Sets the event's lengths, and keeps it with what follows it.
+static void append(thread_log *log, mtli_trace_event *event,
                    const payload *behind) {
   const mtli_trace_arguments *arguments = behind->arguments;
-  event.name_length = (uint16_t)strnlen(behind->name, MTLI_TRACE_NAME_BYTES);
-  event.arguments_length = (uint16_t)(arguments ? arguments->length : 0);
-  event.arrivals = behind->arrival && behind->arrival->flow;
-  event.departures = behind->departure && behind->departure->flow;
-  mtli_trace_event *kept = room_in(log, mtli_trace_event_bytes(&event));
+  event->name_length = (uint16_t)strnlen(behind->name, MTLI_TRACE_NAME_BYTES);
+  event->arguments_length = (uint16_t)(arguments ? arguments->length : 0);
+  event->arrivals = behind->arrival && behind->arrival->flow;
+  event->departures = behind->departure && behind->departure->flow;
+  mtli_trace_event *kept = room_in(log, mtli_trace_event_bytes(event));
   if (!kept) {
     return;
   }
-  *kept = event;
+  *kept = *event;
   mtli_trace_arrow *arrow = (mtli_trace_arrow *)(kept + 1);
-  if (event.arrivals) {
+  if (event->arrivals) {
     *arrow++ = *behind->arrival;
   }
-  if (event.departures) {
+  if (event->departures) {
     *arrow++ = *behind->departure;
   }
-  memcpy(arrow, behind->name, event.name_length);
+  memcpy(arrow, behind->name, event->name_length);
   if (arguments) {
-    memcpy((char *)arrow + event.name_length, arguments->bytes,
-           event.arguments_length);
+    memcpy((char *)arrow + event->name_length, arguments->bytes,
+           event->arguments_length);
   }
 }
 
@@ -301,7 +255,7 @@ static void append_meta(thread_log *log, uint64_t track, const char *kind,
   mtli_trace_arguments arguments;
   mtli_trace_clear(&arguments);
   mtli_trace_text(&arguments, "name", name);
-  append(log, (mtli_trace_event){.kind = 'M', .track = track},
+  append(log, &(mtli_trace_event){.kind = 'M', .track = track},
          &(payload){.name = kind, .arguments = &arguments});
 }
 
@@ -317,22 +271,40 @@ static void name_thread(thread_log *log) {
   }
 }
 
-static void record(mtli_trace_event event, const payload *behind) {
+mtli_trace_log *mtli_trace_open(void) {
   thread_log *log = mtli_trace_is_on() ? own_log() : NULL;
   if (!log) {
-    return;
+    return NULL;
   }
   // Sequentially consistent, with collect: either this sees that the timeline
   // has ended, or collect sees that the log is busy.
   atomic_store(&log->is_busy, true);
-  if (atomic_load(&mtli_trace_state)) {
-    if (event.track == MTLI_TRACE_THREAD) {
-      name_thread(log);
-      event.track = log->thread;
-    }
-    append(log, event, behind);
+  if (!atomic_load(&mtli_trace_state)) {
+    mtli_trace_close(log);
+    return NULL;
   }
+  return log;
+}
+
+void mtli_trace_close(mtli_trace_log *log) {
   atomic_store_explicit(&log->is_busy, false, memory_order_release);
+}
+
+static void add(thread_log *log, mtli_trace_event *event,
+                const payload *behind) {
+  if (event->track == MTLI_TRACE_THREAD) {
+    name_thread(log);
+    event->track = log->thread;
+  }
+  append(log, event, behind);
+}
+
+static void add_alone(mtli_trace_event *event, const payload *behind) {
+  thread_log *log = mtli_trace_open();
+  if (log) {
+    add(log, event, behind);
+    mtli_trace_close(log);
+  }
 }
 
 // Takes the blocks of all threads. The timeline has ended, so each adds one
@@ -353,38 +325,50 @@ static void collect(void) {
 
 // --- Events ------------------------------------------------------------------
 
-void mtli_trace_slice_joined(mtli_trace_track track, const char *category,
-                             const char *name, uint64_t start_ns,
-                             uint64_t end_ns,
-                             const mtli_trace_arguments *arguments,
-                             const mtli_trace_arrow *arrival,
-                             const mtli_trace_arrow *departure) {
-  record((mtli_trace_event){.kind = 'X',
-                            .track = track,
-                            .category = category,
-                            .time_ns = start_ns,
-                            .length_ns =
-                                end_ns > start_ns ? end_ns - start_ns : 0},
-         &(payload){.name = name,
-                    .arguments = arguments,
-                    .arrival = arrival,
-                    .departure = departure});
+void mtli_trace_add(mtli_trace_log *log, const mtli_trace_slice *slice) {
+  add(log,
+      &(mtli_trace_event){.kind = 'X',
+                          .track = slice->track,
+                          .category = slice->category,
+                          .time_ns = slice->start_ns,
+                          .length_ns = slice->end_ns > slice->start_ns
+                                           ? slice->end_ns - slice->start_ns
+                                           : 0},
+      &(payload){.name = slice->name,
+                 .arguments = slice->arguments,
+                 .arrival = slice->arrival,
+                 .departure = slice->departure});
 }
 
-void mtli_trace_slice(mtli_trace_track track, const char *category,
-                      const char *name, uint64_t start_ns, uint64_t end_ns,
-                      const mtli_trace_arguments *arguments) {
-  mtli_trace_slice_joined(track, category, name, start_ns, end_ns, arguments,
-                          NULL, NULL);
+void mtli_trace_add_dispatch(mtli_trace_log *log,
+                             const mtli_trace_dispatch *dispatch) {
+  mtli_trace_dispatch *kept = room_in(log, sizeof *kept);
+  if (kept) {
+    *kept = *dispatch;
+    kept->kind = MTLI_TRACE_DISPATCH;
+  }
 }
 
-void mtli_trace_instant(mtli_trace_track track, const char *category,
-                        const char *name, uint64_t at_ns,
-                        const mtli_trace_arguments *arguments) {
-  record(
-      (mtli_trace_event){
-          .kind = 'i', .track = track, .category = category, .time_ns = at_ns},
-      &(payload){.name = name, .arguments = arguments});
+uint32_t mtli_trace_thread(void) {
+  thread_log *log = mtli_trace_is_on() ? own_log() : NULL;
+  const uint32_t number =
+      atomic_load_explicit(&trace.number, memory_order_relaxed);
+  if (log && log->named_in != number) {
+    log = mtli_trace_open();
+    if (log) {
+      name_thread(log);
+      mtli_trace_close(log);
+    }
+  }
+  return log ? (uint32_t)log->thread : 0;
+}
+
+void mtli_trace_add_alone(const mtli_trace_slice *slice) {
+  thread_log *log = mtli_trace_open();
+  if (log) {
+    mtli_trace_add(log, slice);
+    mtli_trace_close(log);
+  }
 }
 
 void mtli_trace_counter(const char *name, const char *unit, uint64_t at_ns,
@@ -392,8 +376,8 @@ void mtli_trace_counter(const char *name, const char *unit, uint64_t at_ns,
   mtli_trace_arguments arguments;
   mtli_trace_clear(&arguments);
   mtli_trace_number(&arguments, unit, value);
-  record((mtli_trace_event){.kind = 'C', .time_ns = at_ns},
-         &(payload){.name = name, .arguments = &arguments});
+  add_alone(&(mtli_trace_event){.kind = 'C', .time_ns = at_ns},
+            &(payload){.name = name, .arguments = &arguments});
 }
 
 uint64_t mtli_trace_new_flow(void) {
@@ -405,86 +389,48 @@ mtli_trace_track mtli_trace_add_track(const char *name) {
       atomic_fetch_add_explicit(&track_count, 1, memory_order_relaxed);
   const mtli_trace_track first = FIRST_ROW + number * MTLI_TRACE_ROWS;
   for (uint64_t i = 0; i < MTLI_TRACE_ROWS; ++i) {
-    const mtli_trace_event event = {.kind = 'M', .track = first + i};
+    mtli_trace_event event = {.kind = 'M', .track = first + i};
     mtli_trace_arguments arguments;
     mtli_trace_clear(&arguments);
     mtli_trace_text(&arguments, "name", i == 0 ? name : "beside it");
-    record(event, &(payload){.name = "thread_name", .arguments = &arguments});
+    add_alone(&event,
+              &(payload){.name = "thread_name", .arguments = &arguments});
     mtli_trace_clear(&arguments);
     mtli_trace_number(&arguments, "sort_index", number * MTLI_TRACE_ROWS + i);
-    record(event,
-           &(payload){.name = "thread_sort_index", .arguments = &arguments});
+    add_alone(&event,
+              &(payload){.name = "thread_sort_index", .arguments = &arguments});
   }
   return first;
 }
 
-// --- The file ----------------------------------------------------------------
-
-// path with the process's number for each %p. malloc'ed.
-static char *resolve(const char *path) {
-  const size_t room = strlen(path) * 12 + 1;  // of "%p" at the most
-  char *resolved = malloc(room);
-  size_t length = 0;
-  for (const char *c = path; resolved && *c; ++c) {
-    if (c[0] == '%' && c[1] == 'p') {
-      length += (size_t)snprintf(resolved + length, room - length, "%ld",
-                                 (long)getpid());
-      ++c;
-    } else {
-      resolved[length++] = *c;
-    }
-  }
-  if (resolved) {
-    resolved[length] = '\0';
-  }
-  return resolved;
-}
+// --- The timeline ------------------------------------------------------------
+// ----------------------------------------------------------------
 
 // control is held.
-static mtl_status open_file(const char *path) {
-  if (trace.buffer) {
+static mtl_status begin(const char *path) {
+  if (trace.file.buffer) {
     return mtli_fail(MTL_INVALID_STATE, "a timeline is being written already");
   }
-  const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) {
-    return mtli_fail(MTL_IO_ERROR, "a timeline in %s: %s", path,
-                     strerror(errno));
-  }
-  trace.buffer = malloc(BUFFER_BYTES);
   thread_log *log = own_log();
-  if (!trace.buffer || !log) {
-    free(trace.buffer);
-    trace.buffer = NULL;
-    close(file);
+  if (!log) {
     return mtli_fail(MTL_OUT_OF_MEMORY, "a timeline: no memory");
   }
-  trace.file = file;
-  trace.length = 0;
-  trace.error = 0;
-  trace.has_events = trace.ends = false;
+  MTL_TRY(mtli_trace_file_create(&trace.file, path));
+  trace.ends = false;
   trace.first = NULL;
   trace.last = &trace.first;
   trace.count = 0;
-  trace.process = (uint64_t)getpid();
-  write_text("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
   atomic_fetch_add_explicit(&trace.number, 1, memory_order_relaxed);
   start_writer();
   append_meta(log, log->thread, "process_name", program_invocation_short_name);
+  atomic_store(&mtli_trace_state, true);
   return MTL_OK;
 }
 
 mtl_status mtli_trace_start(const char *path) {
-  char *resolved = resolve(path);
-  if (!resolved) {
-    return mtli_fail(MTL_OUT_OF_MEMORY, "a timeline: no memory");
-  }
   pthread_mutex_lock(&control);
-  const mtl_status status = open_file(resolved);
-  if (status == MTL_OK) {
-    atomic_store(&mtli_trace_state, true);
-  }
+  const mtl_status status = begin(path);
   pthread_mutex_unlock(&control);
-  free(resolved);
   return status;
 }
 
@@ -508,8 +454,8 @@ mtl_status mtli_trace_start_by_setting(void) {
 }
 
 // control is held.
-static mtl_status close_file(void) {
-  if (!trace.buffer) {
+static mtl_status finish(void) {
+  if (!trace.file.buffer) {
     return MTL_OK;
   }
   collect();
@@ -525,19 +471,7 @@ static mtl_status close_file(void) {
   write_blocks();
   free_blocks();
   pthread_mutex_unlock(&trace.lock);
-  if (BUFFER_BYTES - trace.length < MTLI_TRACE_TEXT_BYTES) {
-    flush();
-  }
-  write_text("\n]}\n");
-  flush();
-  if (close(trace.file) != 0 && !trace.error) {
-    trace.error = errno;
-  }
-  free(trace.buffer);
-  trace.buffer = NULL;
-  return trace.error
-             ? mtli_fail(MTL_IO_ERROR, "a timeline: %s", strerror(trace.error))
-             : MTL_OK;
+  return mtli_trace_file_close(&trace.file);
 }
 
 uint32_t mtli_trace_timeline(void) {
@@ -547,7 +481,7 @@ uint32_t mtli_trace_timeline(void) {
 mtl_status mtli_trace_stop(void) {
   pthread_mutex_lock(&control);
   atomic_store(&mtli_trace_state, false);
-  const mtl_status status = close_file();
+  const mtl_status status = finish();
   pthread_mutex_unlock(&control);
   return status;
 }
@@ -561,7 +495,7 @@ void mtli_trace_forget(void) {
   pthread_mutex_init(&trace.lock, NULL);
   pthread_cond_init(&trace.changed, NULL);
   trace.has_writer = false;
-  trace.buffer = NULL;
+  trace.file.buffer = NULL;
   trace.first = trace.empty = NULL;
   trace.last = &trace.first;
   trace.count = 0;

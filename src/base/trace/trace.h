@@ -71,21 +71,47 @@ typedef struct mtli_trace_arrow {
 } mtli_trace_arrow;
 uint64_t mtli_trace_new_flow(void);
 
-// Records events, if a timeline is being written. Categories and counters'
-// units are literals; names are copied, their first 512 bytes. arguments may be
-// NULL, and so may what ends in a slice (arrival) and begins there (departure).
-void mtli_trace_slice(mtli_trace_track track, const char *category,
-                      const char *name, uint64_t start_ns, uint64_t end_ns,
-                      const mtli_trace_arguments *arguments);
-void mtli_trace_slice_joined(mtli_trace_track track, const char *category,
-                             const char *name, uint64_t start_ns,
-                             uint64_t end_ns,
-                             const mtli_trace_arguments *arguments,
-                             const mtli_trace_arrow *arrival,
-                             const mtli_trace_arrow *departure);
-void mtli_trace_instant(mtli_trace_track track, const char *category,
-                        const char *name, uint64_t at_ns,
-                        const mtli_trace_arguments *arguments);
+// The calling thread's part of the timeline. Several events at a time cost less
+// than one by one.
+typedef struct mtli_trace_log mtli_trace_log;
+// Opens it, until it is closed; NULL if no timeline is being written. In
+// between the thread does nothing but add: a timeline that ends waits for it.
+mtli_trace_log *mtli_trace_open(void);
+void mtli_trace_close(mtli_trace_log *log);
+
+// Categories are literals; the name is copied, its first 512 bytes. arguments
+// may be NULL, and so may what ends in the slice (arrival) and begins there
+// (departure).
+typedef struct mtli_trace_slice {
+  mtli_trace_track track;
+  const char *category;
+  const char *name;
+  uint64_t start_ns, end_ns;
+  const mtli_trace_arguments *arguments;
+  const mtli_trace_arrow *arrival, *departure;
+} mtli_trace_slice;
+void mtli_trace_add(mtli_trace_log *log, const mtli_trace_slice *slice);
+
+// A dispatch, of which most timelines have the most: kept in one cache line.
+typedef struct mtli_trace_dispatch {
+  char kind;  // set by mtli_trace_add_dispatch
+  uint16_t group[3];
+  const char *name;  // lasts until the timeline ends
+  uint64_t start_ns, end_ns;
+  uint64_t bytes;
+  uint32_t track;
+  uint32_t thread;  // whose work alone it was; 0 for nobody's
+  uint32_t line;    // 0 for none
+  uint32_t grid[3];
+} mtli_trace_dispatch;
+void mtli_trace_add_dispatch(mtli_trace_log *log,
+                             const mtli_trace_dispatch *dispatch);
+// The calling thread, as a track that has its name; 0 if there is no timeline.
+uint32_t mtli_trace_thread(void);
+
+// Records one event, if a timeline is being written. Counters' units are
+// literals.
+void mtli_trace_add_alone(const mtli_trace_slice *slice);
 void mtli_trace_counter(const char *name, const char *unit, uint64_t at_ns,
                         uint64_t value);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/futex.h"
+#include "base/memory/names.h"
 #include "check/check.h"
 #include "runtime/library/archives.h"
 #include "runtime/library/linked_functions.h"
@@ -155,6 +156,7 @@ static mtl_status take_texts(mtl_pipeline *pipeline, mtl_function *function,
     parts->arguments[parts->argument_count++] = parameter->argument;
   }
   const mtli_kernel *kernel = pipeline->kernel;
+  pipeline->name = mtli_name_keep(kernel->name);
   if (!pipeline->code || mtli_cpu_facts_depend(&kernel->facts)) {
     parts->function = mtl_function_retain(function);  // +1
   }
@@ -260,9 +262,10 @@ static void check_host(struct mtli_pipeline_parts *parts,
     mtli_check_turn_on();
     mtli_check_host_turn_on();
   } else {
-    mtli_check_note_unchecked("what the host does to buffers in use: unsupported "
-                              "on device '%s'; on 'cpu-discrete' it is checked",
-                              device->info.name);
+    mtli_check_note_unchecked(
+        "what the host does to buffers in use: unsupported "
+        "on device '%s'; on 'cpu-discrete' it is checked",
+        device->info.name);
   }
 }
 
@@ -280,8 +283,7 @@ static void choose_code(struct mtli_pipeline_parts *parts,
     parts->checks = 0;
   }
   if (parts->checks) {
-    parts->tier =
-        parts->is_screened ? MTLI_TIER_SCREENED : MTLI_TIER_CHECKED;
+    parts->tier = parts->is_screened ? MTLI_TIER_SCREENED : MTLI_TIER_CHECKED;
     mtli_check_turn_on();
   }
   const mtl_device *device = function->library->device;

@@ -12,8 +12,12 @@ void mtli_trace_library(size_t source_bytes, uint64_t start_ns) {
   mtli_trace_arguments arguments;
   mtli_trace_clear(&arguments);
   mtli_trace_number(&arguments, "bytes of source", source_bytes);
-  mtli_trace_slice(MTLI_TRACE_THREAD, "compile", "compile a library", start_ns,
-                   mtli_now_ns(), &arguments);
+  mtli_trace_add_alone(&(mtli_trace_slice){.track = MTLI_TRACE_THREAD,
+                                           .category = "compile",
+                                           .name = "compile a library",
+                                           .start_ns = start_ns,
+                                           .end_ns = mtli_now_ns(),
+                                           .arguments = &arguments});
 }
 
 void mtli_trace_pipeline(const char *kernel, bool from_cache,
@@ -22,7 +26,11 @@ void mtli_trace_pipeline(const char *kernel, bool from_cache,
   mtli_trace_clear(&arguments);
   mtli_trace_text(&arguments, "kernel", kernel);
   mtli_trace_text(&arguments, "from", from_cache ? "cache" : "compiler");
-  mtli_trace_slice(MTLI_TRACE_THREAD, "compile",
-                   from_cache ? "load a pipeline" : "compile a pipeline",
-                   start_ns, mtli_now_ns(), &arguments);
+  mtli_trace_add_alone(&(mtli_trace_slice){
+      .track = MTLI_TRACE_THREAD,
+      .category = "compile",
+      .name = from_cache ? "load a pipeline" : "compile a pipeline",
+      .start_ns = start_ns,
+      .end_ns = mtli_now_ns(),
+      .arguments = &arguments});
 }

@@ -88,6 +88,7 @@ void mtli_work_times_add(mtli_recording *recording, mtli_command *command) {
   if (entry) {
     entry->command = command;
     entry->is_hidden = is_event;
+    entry->times.is_of_many = command->kind == MTLI_COMMAND_EXECUTE;
     times->count += !is_event;
     entry->shown.kind = kind;
     entry->shown.encoder =
@@ -108,7 +109,7 @@ void mtli_work_times_seal(mtli_recording *recording) {
     const mtli_command *command = entry->command;
     if (command && command->kind == MTLI_COMMAND_DISPATCH) {
       const mtli_dispatch *dispatch = &command->dispatch;
-      entry->shown.name = copy(times, dispatch->pipeline->kernel->name);
+      entry->shown.name = dispatch->pipeline->name;
       entry->shown.debug_group = copy(times, dispatch->debug_group);
     } else if (command && command->kind == MTLI_COMMAND_EXECUTE) {
       entry->shown.debug_group = copy(times, command->execute.debug_group);

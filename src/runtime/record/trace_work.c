@@ -40,8 +40,13 @@ void mtli_trace_commit(mtli_recording *recording, uint64_t start_ns) {
   recording->wait_flow = mtli_trace_new_flow();
   const mtli_trace_arrow departure = {
       .name = "commit", .flow = recording->commit_flow, .at_ns = start_ns};
-  mtli_trace_slice_joined(MTLI_TRACE_THREAD, "commit", "commit", start_ns,
-                          mtli_now_ns(), &arguments, NULL, &departure);
+  mtli_trace_add_alone(&(mtli_trace_slice){.track = MTLI_TRACE_THREAD,
+                                           .category = "commit",
+                                           .name = "commit",
+                                           .start_ns = start_ns,
+                                           .end_ns = mtli_now_ns(),
+                                           .arguments = &arguments,
+                                           .departure = &departure});
 }
 
 void mtli_trace_wait(mtli_recording *recording, uint64_t start_ns) {
@@ -51,9 +56,13 @@ void mtli_trace_wait(mtli_recording *recording, uint64_t start_ns) {
   const uint64_t end_ns = mtli_now_ns();
   const mtli_trace_arrow arrival = {
       .name = "wait", .flow = recording->wait_flow, .at_ns = end_ns};
-  mtli_trace_slice_joined(MTLI_TRACE_THREAD, "wait",
-                          "wait for a command buffer", start_ns, end_ns,
-                          &arguments, &arrival, NULL);
+  mtli_trace_add_alone(&(mtli_trace_slice){.track = MTLI_TRACE_THREAD,
+                                           .category = "wait",
+                                           .name = "wait for a command buffer",
+                                           .start_ns = start_ns,
+                                           .end_ns = end_ns,
+                                           .arguments = &arguments,
+                                           .arrival = &arrival});
 }
 
 mtl_status mtl_trace_start(const char *path) {
@@ -95,21 +104,26 @@ static mtli_trace_track track_of(mtl_queue *queue) {
   return atomic_load_explicit(&queue->track, memory_order_relaxed);
 }
 
-static void add_dispatch(mtli_trace_arguments *arguments,
-                         const mtli_dispatch *dispatch) {
-  const mtli_kernel *kernel = dispatch->pipeline->kernel;
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; dispatch->argument_bytes && i < kernel->parameter_count;
+static uint64_t bytes_bound(const mtli_dispatch *dispatch) {
+  const size_t *bytes = dispatch->argument_bytes;
+  uint64_t sum = 0;
+  for (uint32_t i = 0; bytes && i < dispatch->pipeline->kernel->parameter_count;
        ++i) {
-    bytes += dispatch->argument_bytes[i];
+    sum += bytes[i];
   }
+  return sum;
+}
+
+static void describe_dispatch(mtli_trace_arguments *arguments,
+                              const mtli_dispatch *dispatch) {
+  const mtli_kernel *kernel = dispatch->pipeline->kernel;
   if (dispatch->indirect) {
     mtli_trace_text(arguments, "grid", "indirect");
   } else {
     mtli_trace_sizes(arguments, "grid", dispatch->grid_threads);
   }
   mtli_trace_sizes(arguments, "group", dispatch->group_threads);
-  mtli_trace_number(arguments, "bytes bound", bytes);
+  mtli_trace_number(arguments, "bytes bound", bytes_bound(dispatch));
   if (kernel->line) {
     mtli_trace_number(arguments, "line", kernel->line);
   }
@@ -122,7 +136,7 @@ static const char *describe(const mtli_command *command,
   add_label(arguments, "debug group", shown->debug_group);
   switch (command->kind) {
     case MTLI_COMMAND_DISPATCH:
-      add_dispatch(arguments, &command->dispatch);
+      describe_dispatch(arguments, &command->dispatch);
       return shown->name;
     case MTLI_COMMAND_COPY:
       mtli_trace_number(arguments, "bytes", command->copy.length_bytes);
@@ -177,21 +191,50 @@ static mtli_trace_track row_for(queue_rows *rows, const mtl_work_time *shown) {
   return rows->first + (mtli_trace_track)row;
 }
 
-static void trace_entry(queue_rows *rows, const mtli_work_entry *entry) {
+static void add_encoder(mtli_trace_log *log, mtli_trace_track track,
+                        const mtl_work_time *shown) {
+  mtli_trace_add(
+      log, &(mtli_trace_slice){.track = track,
+                               .category = "encoder",
+                               .name = shown->kind == MTL_WORK_BLIT_ENCODER
+                                           ? "blit encoder"
+                                           : "compute encoder",
+                               .start_ns = shown->start_ns,
+                               .end_ns = shown->end_ns});
+}
+
+// True if a dispatch has all of its description in mtli_trace_dispatch.
+static bool is_plain(const mtli_work_entry *entry) {
+  return entry->command->kind == MTLI_COMMAND_DISPATCH &&
+         !entry->command->dispatch.indirect && !*entry->shown.debug_group;
+}
+
+static void add_dispatch(mtli_trace_log *log, mtli_trace_track track,
+                         const mtli_work_entry *entry) {
   const mtl_work_time *shown = &entry->shown;
-  if (!shown->end_ns) {
-    return;  // it did not run
-  }
-  if (!entry->command) {
-    mtli_trace_slice(rows->first, "encoder",
-                     shown->kind == MTL_WORK_BLIT_ENCODER ? "blit encoder"
-                                                          : "compute encoder",
-                     shown->start_ns, shown->end_ns, NULL);
-    return;
-  }
+  const mtli_dispatch *dispatch = &entry->command->dispatch;
+  const uint32_t *grid = dispatch->grid_threads;
+  const uint32_t *group = dispatch->group_threads;
+  mtli_trace_add_dispatch(
+      log,
+      &(mtli_trace_dispatch){
+          .group = {(uint16_t)group[0], (uint16_t)group[1], (uint16_t)group[2]},
+          .name = shown->name,
+          .start_ns = shown->start_ns,
+          .end_ns = shown->end_ns,
+          .bytes = bytes_bound(dispatch),
+          .track = (uint32_t)track,
+          .thread =
+              atomic_load_explicit(&entry->times.thread, memory_order_relaxed),
+          .line = dispatch->pipeline->kernel->line,
+          .grid = {grid[0], grid[1], grid[2]}});
+}
+
+static void add_command(mtli_trace_log *log, mtli_trace_track track,
+                        const mtli_work_entry *entry) {
+  const mtl_work_time *shown = &entry->shown;
   mtli_trace_arguments arguments;
   mtli_trace_clear(&arguments);
-  const mtli_trace_track row = row_for(rows, shown);
   const char *name = describe(entry->command, shown, &arguments);
   const bool is_wait = entry->command->kind == MTLI_COMMAND_WAIT;
   const bool is_signal = entry->command->kind == MTLI_COMMAND_SIGNAL;
@@ -199,21 +242,87 @@ static void trace_entry(queue_rows *rows, const mtli_work_entry *entry) {
       .name = "event",
       .flow = is_wait || is_signal ? flow_of(entry->command) : 0,
       .at_ns = is_wait ? shown->end_ns : shown->start_ns};
-  mtli_trace_slice_joined(row, entry->is_hidden ? "event" : "command", name,
-                          shown->start_ns, shown->end_ns, &arguments,
-                          is_wait ? &arrow : NULL, is_signal ? &arrow : NULL);
+  mtli_trace_add(log, &(mtli_trace_slice){
+                          .track = track,
+                          .category = entry->is_hidden ? "event" : "command",
+                          .name = name,
+                          .start_ns = shown->start_ns,
+                          .end_ns = shown->end_ns,
+                          .arguments = &arguments,
+                          .arrival = is_wait ? &arrow : NULL,
+                          .departure = is_signal ? &arrow : NULL});
+}
+
+static void add_command_buffer(mtli_trace_log *log, mtli_trace_track track,
+                               const mtli_recording *recording,
+                               const mtli_trace_arguments *arguments) {
+  const mtl_command_buffer_times *times = &recording->times;
+  const uint64_t start_ns =
+      times->device_start_ns ? times->device_start_ns : times->kernel_start_ns;
+  const uint64_t end_ns =
+      times->device_end_ns ? times->device_end_ns : times->kernel_end_ns;
+  const mtli_trace_arrow arrival = {
+      .name = "commit", .flow = recording->commit_flow, .at_ns = start_ns};
+  const mtli_trace_arrow departure = {
+      .name = "wait", .flow = recording->wait_flow, .at_ns = end_ns};
+  mtli_trace_add(log, &(mtli_trace_slice){.track = track,
+                                          .category = "command buffer",
+                                          .name = "command buffer",
+                                          .start_ns = start_ns,
+                                          .end_ns = end_ns,
+                                          .arguments = arguments,
+                                          .arrival = &arrival,
+                                          .departure = &departure});
+}
+
+static const char *name_of_work(const mtli_command *command) {
+  switch (command->kind) {
+    case MTLI_COMMAND_DISPATCH: return command->dispatch.pipeline->name;
+    case MTLI_COMMAND_HOST_WORK: return command->host_work.name;
+    case MTLI_COMMAND_FILL: return "fill";
+    default: return "copy";
+  }
+}
+
+// What a thread did for a command, if it did all of it.
+static void add_work(mtli_trace_log *log, const mtli_work_entry *entry) {
+  const uint32_t thread =
+      atomic_load_explicit(&entry->times.thread, memory_order_relaxed);
+  if (thread) {
+    mtli_trace_add(log,
+                   &(mtli_trace_slice){.track = thread,
+                                       .category = "work",
+                                       .name = name_of_work(entry->command),
+                                       .start_ns = entry->shown.start_ns,
+                                       .end_ns = entry->shown.end_ns});
+  }
+}
+
+static void add_entries(mtli_trace_log *log, mtli_trace_track first,
+                        const mtli_work_times *times) {
+  queue_rows rows = {.first = first};
+  for (const mtli_work_entry *entry = times->first; entry;
+       entry = entry->next) {
+    if (!entry->shown.end_ns) {
+      continue;  // it did not run
+    }
+    if (!entry->command) {
+      add_encoder(log, first, &entry->shown);
+    } else if (is_plain(entry)) {
+      add_dispatch(log, row_for(&rows, &entry->shown), entry);
+    } else {
+      add_command(log, row_for(&rows, &entry->shown), entry);
+      add_work(log, entry);
+    }
+  }
 }
 
 void mtli_trace_command_buffer(mtli_recording *recording) {
   if (!mtli_trace_is_on()) {
     return;
   }
-  const mtl_command_buffer_times *times = &recording->times;
-  const uint64_t start_ns =
-      times->device_start_ns ? times->device_start_ns : times->kernel_start_ns;
-  const uint64_t end_ns =
-      times->device_end_ns ? times->device_end_ns : times->kernel_end_ns;
-  queue_rows rows = {.first = track_of(recording->command_buffer.queue)};
+  // What takes locks comes before the log is open.
+  const mtli_trace_track track = track_of(recording->command_buffer.queue);
   mtli_trace_arguments arguments;
   mtli_trace_clear(&arguments);
   add_label_of(&arguments, recording);
@@ -221,15 +330,11 @@ void mtli_trace_command_buffer(mtli_recording *recording) {
     mtli_trace_text(&arguments, "error",
                     recording->error_text ? recording->error_text : "");
   }
-  const mtli_trace_arrow arrival = {
-      .name = "commit", .flow = recording->commit_flow, .at_ns = start_ns};
-  const mtli_trace_arrow departure = {
-      .name = "wait", .flow = recording->wait_flow, .at_ns = end_ns};
-  mtli_trace_slice_joined(rows.first, "command buffer", "command buffer",
-                          start_ns, end_ns, &arguments, &arrival, &departure);
-  for (const mtli_work_entry *entry = recording->work_times->first; entry;
-       entry = entry->next) {
-    trace_entry(&rows, entry);
+  mtli_trace_log *log = mtli_trace_open();
+  if (log) {
+    add_command_buffer(log, track, recording, &arguments);
+    add_entries(log, track, recording->work_times);
+    mtli_trace_close(log);
   }
 }
 
@@ -240,11 +345,21 @@ void mtli_trace_command(const mtli_command *command, uint64_t start_ns,
   if (!mtli_trace_is_on()) {
     return;
   }
-  const char *name = command->kind == MTLI_COMMAND_DISPATCH
-                         ? command->dispatch.pipeline->kernel->name
-                     : command->kind == MTLI_COMMAND_HOST_WORK
-                         ? command->host_work.name
-                     : command->kind == MTLI_COMMAND_FILL ? "fill"
-                                                          : "copy";
-  mtli_trace_slice(MTLI_TRACE_THREAD, "work", name, start_ns, end_ns, NULL);
+  mtli_trace_add_alone(&(mtli_trace_slice){.track = MTLI_TRACE_THREAD,
+                                           .category = "work",
+                                           .name = name_of_work(command),
+                                           .start_ns = start_ns,
+                                           .end_ns = end_ns});
+}
+
+void mtli_trace_whole_command(const mtli_command *command, uint64_t start_ns,
+                              uint64_t end_ns) {
+  mtli_command_times *times = command->times;
+  if (times->is_of_many) {
+    mtli_trace_command(command, start_ns, end_ns);
+  } else {
+    // Relaxed: completion orders it.
+    atomic_store_explicit(&times->thread, mtli_trace_thread(),
+                          memory_order_relaxed);
+  }
 }

@@ -201,7 +201,7 @@ void cpu_job_run(cpu_queue *queue, cpu_job *job, _Atomic uint64_t *lately_ns,
   if (times && !job->run_count) {  // of a shared one the last user notes it
     const uint64_t end_ns = mtli_now_ns();
     mtli_command_ends(times, end_ns);
-    mtli_trace_command(job->command, start_ns, end_ns);
+    mtli_trace_whole_command(job->command, start_ns, end_ns);
   }
 }
 
