@@ -234,6 +234,13 @@ static void *access_threadgroup_range(check_state *s, void *address,
              unset);
   }
   if (s->checks & MTLI_CHECK_RACES) {
+    if (s->has_fences && check_is_atomic(site)) {
+      // Of this threadgroup alone: others have the same addresses.
+      const uint64_t place =
+          (uint64_t)1 << 63 | (uint64_t)s->now.group << 24 | offset;
+      check_fences_atomic(s, place, site->access != MTLI_CHECK_ATOMIC_WRITE,
+                          site->access != MTLI_CHECK_ATOMIC_READ);
+    }
     return check_races(
         s, number, address,
         &(check_place){.cells = s->check.threadgroup_cells,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // fences.c: orders threads by fences and atomics: a thread's accesses before
 // its fence are ordered before another's after its own, if the first then wrote
-// an atomic that the other read before its fence.
+// an atomic that the other read before its fence. A fence of the threadgroup's
+// scope does so for threads of one threadgroup alone.
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,9 @@ typedef struct release {
   uint16_t thread;
   check_segment segment;
   uint32_t device_epoch;
+  // Of the thread that released: its threadgroup, and whether for that alone.
+  uint32_t by;
+  bool is_of_group;
 } release;
 
 static release *releases;  // [release_count], by no order
@@ -35,6 +39,7 @@ typedef struct fenced {
   uint16_t thread;
   check_segment segment;
   uint32_t device_epoch;
+  bool is_of_group;
 } fenced;
 static fenced *fences;
 static size_t fence_count, fence_capacity;
@@ -93,7 +98,7 @@ static void know(check_state *s, const release *from) {
   }
 }
 
-void check_fence(check_state *s) {
+void check_fence(check_state *s, bool is_of_group) {
   fenced *own = fence_of(s);
   if (!own && room((void **)&fences, fence_count, &fence_capacity,
                    sizeof *fences)) {
@@ -101,7 +106,7 @@ void check_fence(check_state *s) {
   }
   if (own) {
     *own = (fenced){s->now.group, s->check.thread, s->check.segment,
-                    s->now.device_epoch};
+                    s->now.device_epoch, is_of_group};
   }
   size_t kept = 0;
   for (size_t i = 0; i < seen_count; ++i) {
@@ -112,7 +117,9 @@ void check_fence(check_state *s) {
     for (size_t k = 0; k < release_count; ++k) {
       if (releases[k].address == seens[i].address &&
           (releases[k].group != s->now.group ||
-           releases[k].thread != s->check.thread)) {
+           releases[k].thread != s->check.thread) &&
+          (releases[k].by == s->now.group ||
+           !(releases[k].is_of_group || is_of_group))) {
         know(s, &releases[k]);
       }
     }
@@ -152,14 +159,16 @@ void check_fences_atomic(check_state *s, uint64_t address, bool reads,
     return;
   }
   release_with(address, &(release){address, own->group, own->thread,
-                                   own->segment, own->device_epoch});
+                                   own->segment, own->device_epoch, own->group,
+                                   own->is_of_group});
   // Also what the thread is ordered after itself.
   for (size_t i = 0; i < s->known_count; ++i) {
     const check_known *known = &s->known[i];
     if (known->owner == s->now.group &&
         (known->is_all || known->owner_thread == s->check.thread)) {
       release_with(address, &(release){address, known->group, known->thread,
-                                       known->segment, known->device_epoch});
+                                       known->segment, known->device_epoch,
+                                       own->group, own->is_of_group});
     }
   }
 }

@@ -68,7 +68,7 @@ void check_arrive(mtli_check *check, uint32_t site, uint32_t flags,
   const uint32_t thread = s->check.thread;
   const uint8_t access = s->sites->sites[site].access;
   if (access == MTLI_CHECK_FENCE) {
-    check_fence(s);
+    check_fence(s, flags != 0);
     check_switch(s, thread);
     return;
   }

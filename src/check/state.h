@@ -237,7 +237,7 @@ void check_segments_drop(check_segment end);
 
 // fences.c: the thread that runs passes a fence; reads or writes an atomic.
 void check_fences_clear(void);
-void check_fence(check_state *s);
+void check_fence(check_state *s, bool is_of_group);
 void check_fences_atomic(check_state *s, uint64_t address, bool reads,
                          bool writes);
 

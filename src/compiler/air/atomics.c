@@ -86,17 +86,20 @@ static LLVMValueRef compare_exchange(air_translation *t, LLVMValueRef call) {
 }
 
 static LLVMValueRef fence(air_translation *t, LLVMValueRef call) {
-  enum { ORDER_RELAXED = 0, ORDER_SEQUENTIAL = 5 };
-  LLVMValueRef order =
-      LLVMGetNumArgOperands(call) > 1 ? LLVMGetOperand(call, 1) : NULL;
-  const int64_t value = air_integer(order, ORDER_SEQUENTIAL);
+  enum { ORDER_RELAXED = 0, ORDER_SEQUENTIAL = 5, SCOPE_DEVICE = 2 };
+  const unsigned count = LLVMGetNumArgOperands(call);
+  const int64_t value = air_integer(
+      count > 1 ? LLVMGetOperand(call, 1) : NULL, ORDER_SEQUENTIAL);
+  const bool is_of_group =
+      count > 2 &&
+      air_integer(LLVMGetOperand(call, 2), SCOPE_DEVICE) != SCOPE_DEVICE;
   return value == ORDER_RELAXED
              ? NULL
              : LLVMBuildFence(t->builder,
                               value == ORDER_SEQUENTIAL
                                   ? LLVMAtomicOrderingSequentiallyConsistent
                                   : LLVMAtomicOrderingAcquireRelease,
-                              false, "");
+                              is_of_group, "");
 }
 
 static LLVMValueRef modify(air_translation *t, LLVMValueRef call,

@@ -258,7 +258,8 @@ static LLVMValueRef clone_instruction(air_translation *t, LLVMValueRef i) {
     case LLVMAtomicRMW: return clone_atomic(t, i);
     case LLVMAtomicCmpXchg: return clone_exchange(t, i);
     case LLVMFence:
-      return LLVMBuildFence(b, LLVMGetOrdering(i), false, "");
+      return LLVMBuildFence(b, LLVMGetOrdering(i), LLVMIsAtomicSingleThread(i),
+                            "");
     case LLVMExtractElement: return clone_extract(t, i);
     case LLVMInsertElement: return clone_insert(t, i);
     case LLVMShuffleVector: return clone_shuffle(t, i);

@@ -483,15 +483,15 @@ static void check_wait(checking *c, LLVMValueRef wait, const char *name) {
   }
 }
 
-static void check_marker(checking *c, LLVMValueRef at,
-                         mtli_check_access access) {
+static void check_marker(checking *c, LLVMValueRef at, mtli_check_access access,
+                         uint32_t flags) {
   mtli_check_site site = {.access = (uint8_t)access,
                           .slot = MTLI_CHECK_NO_SLOT};
   go_before(c, at);
-  LLVMValueRef zero = mtlc_i32(c->kernel->context, 0);
+  LLVMContextRef context = c->kernel->context;
   LLVMValueRef arguments[] = {
-      mtlc_i32(c->kernel->context, mtlc_sites_add(&c->sites, at, &site)), zero,
-      zero};
+      mtlc_i32(context, mtlc_sites_add(&c->sites, at, &site)),
+      mtlc_i32(context, flags), mtlc_i32(context, 0)};
   call(c, "mettle.check.arrive", arguments, 3);
 }
 
@@ -549,7 +549,8 @@ static void check_instruction(checking *c, LLVMValueRef i) {
     case LLVMSwitch: check_branch(c, i); return;
     case LLVMFence:
       if (wants(c, MTLI_CHECK_RACES)) {
-        check_marker(c, i, MTLI_CHECK_FENCE);
+        // metal_atomic: one of the threadgroup's scope is of a single thread.
+        check_marker(c, i, MTLI_CHECK_FENCE, LLVMIsAtomicSingleThread(i));
       }
       return;
     default: return;
