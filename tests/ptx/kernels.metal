@@ -366,6 +366,97 @@ kernel void multiplies_sometimes(device float *y [[buffer(0)]],
   }
 }
 
+// Threads widen halves or bfloats and fill tiles of floats by themselves: the
+// products are those of 16 bits. Of the elements that are neighbours at even
+// places LLVM makes one load.
+// target: sm_90 +approximate
+// group: 32,1,1
+// has: ld.shared.u32
+// has: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// has not: tf32
+// has not: ld.shared.u16
+kernel void multiplies_widened_halves(device float *y [[buffer(0)]],
+                                      device const half *x [[buffer(1)]],
+                                      uint lane [[thread_index_in_simdgroup]]) {
+  threadgroup half staged[32 * 24];
+  for (uint i = lane; i < 32 * 24; i += 32) {
+    staged[i] = x[i];
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  const uint quad = lane / 4;
+  const uint row = (quad & 4) + (lane / 2) % 4;
+  const uint column = (quad & 2) * 2 + (lane % 2) * 2;
+  simdgroup_float8x8 sums[2] = {simdgroup_float8x8(0), simdgroup_float8x8(0)};
+  for (uint k = 0; k < 16; k += 8) {
+    simdgroup_float8x8 a[2], b;
+    for (uint i = 0; i < 2; i++) {
+      thread auto &elements = a[i].thread_elements();
+      elements[0] = float(staged[(8 * i + row) * 24 + k + column]);
+      elements[1] = float(staged[(8 * i + row) * 24 + k + column + 1]);
+    }
+    b.thread_elements()[0] = float(staged[(16 + k + row) * 24 + column]);
+    b.thread_elements()[1] = float(staged[(16 + k + row) * 24 + column + 1]);
+    for (uint i = 0; i < 2; i++) {
+      simdgroup_multiply_accumulate(sums[i], a[i], b, sums[i]);
+    }
+  }
+  simdgroup_store(sums[0], y, 8);
+  simdgroup_store(sums[1], y + 64, 8);
+}
+
+// target: sm_90 +approximate
+// group: 32,1,1
+// has: mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32
+// has not: tf32
+kernel void multiplies_widened_bfloats(
+    device float *y [[buffer(0)]], device const bfloat *x [[buffer(1)]],
+    uint lane [[thread_index_in_simdgroup]]) {
+  simdgroup_float8x8 a, b, sum;
+  a.thread_elements()[0] = float(x[2 * lane]);
+  a.thread_elements()[1] = float(x[2 * lane + 1]);
+  b.thread_elements()[0] = float(x[64 + 2 * lane]);
+  b.thread_elements()[1] = 0.5f;
+  simdgroup_multiply(sum, a, b);
+  simdgroup_store(sum, y, 8);
+}
+
+// Elements of a matrix's edge that are not there are 0.
+// target: sm_90 +approximate
+// group: 32,1,1
+// has: mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32
+// has not: tf32
+kernel void multiplies_an_edge(device float *y [[buffer(0)]],
+                               device const half *x [[buffer(1)]],
+                               constant uint &rows [[buffer(2)]],
+                               uint lane [[thread_index_in_simdgroup]]) {
+  simdgroup_float8x8 a, b, sum;
+  const float2 both = float2(*(device const half2 *)(x + 2 * lane));
+  reinterpret_cast<thread float2 &>(a.thread_elements()) = both;
+  for (uint i = 0; i < 2; i++) {
+    const uint at = 2 * lane + i;
+    b.thread_elements()[i] = lane < rows ? float(x[64 + at]) : 0.0f;
+  }
+  simdgroup_multiply(sum, a, b);
+  simdgroup_store(sum, y, 8);
+}
+
+// A float that is no half: both sides stay floats.
+// target: sm_90 +approximate
+// group: 32,1,1
+// has: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// has not: .f16.f16.
+kernel void multiplies_widened_sums(device float *y [[buffer(0)]],
+                                    device const half *x [[buffer(1)]],
+                                    uint lane [[thread_index_in_simdgroup]]) {
+  simdgroup_float8x8 a, b, sum;
+  a.thread_elements()[0] = float(x[2 * lane]) + float(x[lane]);
+  a.thread_elements()[1] = float(x[2 * lane + 1]);
+  b.thread_elements()[0] = float(x[64 + 2 * lane]);
+  b.thread_elements()[1] = 0.1f;
+  simdgroup_multiply(sum, a, b);
+  simdgroup_store(sum, y, 8);
+}
+
 // Accesses of kernels that are made for debugging ask: of an argument's memory,
 // and of threadgroup memory. What is the program's own does not.
 // debug:

@@ -123,6 +123,8 @@ static const pass passes[] = {
     {"ptx_unroll_loops", mtlc_ptx_unroll_loops, PTX},
     // When divisions by constants have become products.
     {"ptx_divide", mtlc_ptx_divide, PTX},
+    // Before LLVM joins neighbouring accesses.
+    {"ptx_raise_alignment", mtlc_ptx_raise_alignment, PTX},
     // Threads that never wait need no state of their own.
     {"loop_lanes", mtlc_loop_lanes, CPU},
     // Any other kernel.

@@ -324,6 +324,26 @@ static bool uses(LLVMValueRef instruction, LLVMValueRef value) {
   return false;
 }
 
+// Moves the casts of a product's result to where the block uses them, or to its
+// end: products are merged before the first use of their results.
+static void sink_casts(LLVMBuilderRef builder, LLVMValueRef call) {
+  LLVMBasicBlockRef block = LLVMGetInstructionParent(call);
+  for (LLVMUseRef use = LLVMGetFirstUse(call); use;
+       use = LLVMGetNextUse(use)) {
+    LLVMValueRef cast = LLVMGetUser(use);
+    if (!LLVMIsABitCastInst(cast) || LLVMGetInstructionParent(cast) != block) {
+      continue;
+    }
+    LLVMValueRef at = LLVMGetNextInstruction(cast);
+    while (!LLVMIsATerminatorInst(at) && !uses(at, cast)) {
+      at = LLVMGetNextInstruction(at);
+    }
+    LLVMInstructionRemoveFromParent(cast);
+    LLVMPositionBuilderBefore(builder, at);
+    LLVMInsertIntoBuilder(builder, cast);
+  }
+}
+
 bool mtlc_ptx_is_product(LLVMValueRef instruction) {
   LLVMValueRef callee =
       LLVMIsACallInst(instruction) ? mtlc_callee(instruction) : NULL;
@@ -451,6 +471,15 @@ static void replace_block(const lowering *l, LLVMBasicBlockRef block,
 
 // --- the kernel --------------------------------------------------------------
 
+static void sink_all_casts(const lowering *l) {
+  mtlc_values calls = {0};
+  mtlc_collect_calls(l->kernel->module, "mettle.tile.multiply_add", &calls);
+  for (size_t i = 0; i < calls.count; i++) {
+    sink_casts(l->builder, calls.items[i]);
+  }
+  free(calls.items);
+}
+
 static size_t count_calls(const mtlc_kernel *kernel, const char *prefix) {
   mtlc_values calls = {0};
   mtlc_collect_calls(kernel->module, prefix, &calls);
@@ -480,6 +509,7 @@ mtl_status mtlc_ptx_multiply_tiles(mtlc_kernel *kernel) {
       count_calls(kernel, "mettle.simd.") != 0) {
     return MTL_OK;
   }
+  MTL_TRY(mtlc_ptx_narrow_tiles(kernel));
   kernel->facts.depends_on_whole = true;
   lowering l = {.kernel = kernel,
                 .types = mtlc_types_of(kernel->context),
@@ -490,6 +520,7 @@ mtl_status mtlc_ptx_multiply_tiles(mtlc_kernel *kernel) {
   if (are) {
     status = mtlc_ptx_unroll_products(kernel);
     if (status == MTL_OK) {
+      sink_all_casts(&l);
       mtlc_ptx_load_tiles(kernel);
     }
     mtli_arena_clear(&l.flow.arena);

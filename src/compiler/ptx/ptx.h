@@ -47,6 +47,7 @@ mtlc_pass mtlc_ptx_enter_block;
 mtlc_pass mtlc_ptx_optimise;
 mtlc_pass mtlc_ptx_unroll_loops;
 mtlc_pass mtlc_ptx_divide;
+mtlc_pass mtlc_ptx_raise_alignment;
 
 // Module to PTX text; malloc'ed.
 mtl_status mtlc_emit_ptx(mtlc_kernel *kernel, void **out_text,

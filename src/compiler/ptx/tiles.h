@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tiles.h: what the files of products of tiles share: multiply_tiles.c,
-// unroll_products.c, load_tiles.c, load_matrices.c.
+// narrow_tiles.c, unroll_products.c, load_tiles.c, load_matrices.c.
 #ifndef MTLC_PTX_TILES_H
 #define MTLC_PTX_TILES_H
 
@@ -48,6 +48,7 @@ LLVMValueRef mtlc_ptx_address_number(LLVMBuilderRef builder, LLVMTypeRef i64,
                                      LLVMValueRef pointer);
 
 // The steps of multiply_tiles that these files tell of.
+mtl_status mtlc_ptx_narrow_tiles(mtlc_kernel *kernel);
 mtl_status mtlc_ptx_unroll_products(mtlc_kernel *kernel);
 void mtlc_ptx_load_tiles(mtlc_kernel *kernel);
 

@@ -70,15 +70,28 @@ static void allow_division(const mtlc_kernel *kernel) {
   free(calls.items);
 }
 
-// How many turns at once: all tiles of theirs are loaded together.
+static bool is_load(LLVMValueRef i) {
+  LLVMValueRef callee = LLVMIsACallInst(i) ? mtlc_callee(i) : NULL;
+  return callee && mtlc_starts_with(mtlc_name(callee), "mettle.tile.load.");
+}
+
+// True if a block's product adds to another of the block.
+static bool is_added(LLVMBasicBlockRef block, LLVMValueRef product) {
+  LLVMValueRef sum = LLVMGetOperand(product, MTLC_PTX_SUM);
+  return mtlc_ptx_is_product(sum) && LLVMGetInstructionParent(sum) == block;
+}
+
+// How many turns at once: all tiles of theirs are loaded together. Tiles that
+// threads fill by themselves have two if one turn has no products that add up.
 static uint32_t choose_turns(LLVMBasicBlockRef block) {
   unsigned loads = 0;
+  bool do_add = false;
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
        i = LLVMGetNextInstruction(i)) {
-    LLVMValueRef callee = LLVMIsACallInst(i) ? mtlc_callee(i) : NULL;
-    loads += callee && mtlc_starts_with(mtlc_name(callee), "mettle.tile.load.");
+    loads += is_load(i);
+    do_add = do_add || (mtlc_ptx_is_product(i) && is_added(block, i));
   }
-  return loads <= MTLC_PTX_MOST_LOADS / 4 ? 4 : 2;
+  return loads == 0 ? do_add ? 1 : 2 : loads <= MTLC_PTX_MOST_LOADS / 4 ? 4 : 2;
 }
 
 mtl_status mtlc_ptx_unroll_products(mtlc_kernel *kernel) {
