@@ -77,10 +77,17 @@ static bool is_load(const loading *l, LLVMValueRef i) {
          (!is_transposed(i) || is_matrix(l, i)) && !is_right_of_floats(i);
 }
 
+// True if a barrier orders no memory: then loads may be done before it.
+static bool orders_nothing(LLVMValueRef call, const char *name) {
+  return strcmp(name, "mettle.barrier.simdgroup") == 0 &&
+         LLVMIsNull(LLVMGetOperand(call, 0));
+}
+
 bool mtlc_ptx_leaves_memory(LLVMValueRef i) {
   const char *name = callee_name(i);
   return LLVMIsACallInst(i)
-             ? mtlc_starts_with(name, load_name) || mtlc_ptx_is_product(i) ||
+             ? orders_nothing(i, name) || mtlc_starts_with(name, load_name) ||
+                   mtlc_ptx_is_product(i) ||
                    mtlc_starts_with(name, "mettle.tile.widen.") ||
                    mtlc_starts_with(name, "llvm.dbg.")
              : !LLVMIsAStoreInst(i) && !LLVMIsAAtomicRMWInst(i) &&
