@@ -118,8 +118,25 @@ std::string withoutTwins(StringRef Text) {
 
 // --- suggestions -------------------------------------------------------------
 
-constexpr StringRef LanguageWords[] = {"device", "constant", "threadgroup",
-                                       "thread", "kernel"};
+constexpr StringRef LanguageWords[] = {
+    "device", "constant", "threadgroup", "thread", "kernel", "bool", "char",
+    "short", "int", "long", "float", "half", "unsigned", "void", "struct"};
+
+// True if two neighbouring letters have changed places, and nothing else.
+bool isSwapped(StringRef Word, StringRef Name) {
+  if (Word.size() != Name.size()) return false;
+  size_t At = 0;
+  while (At < Word.size() && Word[At] == Name[At]) ++At;
+  return At + 1 < Word.size() && Word[At] == Name[At + 1] &&
+         Word[At + 1] == Name[At] && Word.substr(At + 2) == Name.substr(At + 2);
+}
+
+// Half edits: a swap is likelier than another letter.
+unsigned distanceOf(StringRef Word, StringRef Name, unsigned Most) {
+  return isSwapped(Word, Name)
+             ? 1
+             : 2 * Word.edit_distance(Name, /*AllowReplacements=*/true, Most);
+}
 
 // The nearest of the words that were offered to one that nobody knows.
 class Nearest {
@@ -128,9 +145,8 @@ class Nearest {
       : Word(Word), Most(Word.size() < 4 ? 0 : (Word.size() + 2) / 4) {}
 
   void offer(StringRef Name) {
-    const unsigned Distance =
-        Word.edit_distance(Name, /*AllowReplacements=*/true, Most);
-    if (Distance > Most || (!Names.empty() && Distance > Least)) return;
+    const unsigned Distance = distanceOf(Word, Name, Most);
+    if (Distance > 2 * Most || (!Names.empty() && Distance > Least)) return;
     if (Names.empty() || Distance < Least) Names.clear();
     Least = Distance;
     Names.push_back(Name.str());
@@ -273,8 +289,8 @@ std::string mtlc::withSuggestion(CompilerInstance &CI, StringRef Text) {
     Nearest Found(Name);
     for (const StringRef Known : LanguageWords) Found.offer(Known);
     if (!IsUnknown || Found.names().empty() ||
-        Name.edit_distance(Tail.split('\'').first) <=
-            Name.edit_distance(Found.names().front()))
+        distanceOf(Name, Tail.split('\'').first, 0) <=
+            distanceOf(Name, Found.names().front(), 0))
       return Text.str();
     return (Head + "; did you mean '" + Found.names().front() + "'?").str();
   }

@@ -33,6 +33,15 @@ kernel void k(devise float *x [[buffer(0)]]) {}
 // error: 2: unknown type name 'devise'; did you mean 'device'?
 // never: incomplete type
 // never: expected
+//--- letters_that_changed_places
+#include <metal_stdlib>
+using namespace metal;
+kernel void k(device flaot *x [[buffer(0)]]) {}
+kernel void l(device unit *x [[buffer(0)]]) {}
+kernel void m(texture2d<flaot> x [[texture(0)]]) {}
+// error: 3: unknown type name 'flaot'; did you mean 'float'?
+// error: 4: unknown type name 'unit'; did you mean 'uint'?
+// error: 5: use of undeclared identifier 'flaot'; did you mean 'float'?
 //--- misspelled_functions
 #include <metal_stdlib>
 using namespace metal;
