@@ -82,7 +82,8 @@ sanitize: asan tsan
 
 # The compiler is a process of its own, whose threads ThreadSanitizer sees in
 # the suites process_*: elsewhere it compiles in a third of the time without.
-tsan: all
+# So it does under ASan for the suites marked CLIENT.
+asan tsan: all
 tsan: export METTLE_COMPILER = $(CURDIR)/$(build)/mettlec
 
 # What is built alone: .ci/run does that while a processor is free.
