@@ -13,10 +13,10 @@ made small. Comment lines at its top say how to run it and what must come out:
   // not on DEVICE: REASON        the run above has no defined result there
 
 A file may have several runs; an expect belongs to the run above it. Each run
-is made plain and with --debug; with --by-turns, which is for slow builds, the
-one or the other. With --device cuda each is made there, plain, with
-METTLE_EXACT=1, several at a time. The last line is "N passed, N failed", with
-"N skipped" behind it if there are."""
+is made plain and with --debug; with --by-turns, which is for slow builds, a
+kernel's runs are all made the one or the other way. With --device cuda each is
+made there, plain, with METTLE_EXACT=1, several at a time. The last line is
+"N passed, N failed", with "N skipped" behind it if there are."""
 
 import concurrent.futures
 import glob
@@ -103,7 +103,8 @@ def main():
     if "--device" in sys.argv[1:]:
         return run_on(sys.argv[sys.argv.index("--device") + 1])
     by_turns = "--by-turns" in sys.argv[1:]
-    passed = failed = turn = 0
+    passed = failed = 0
+    turns = {}  # of each kernel
     for path in sorted(glob.glob(os.path.join(HERE, "*.metal"))):
         runs = read_runs(path)
         if not runs:
@@ -115,7 +116,7 @@ def main():
         for text in missing:
             print(f"{os.path.basename(path)}: {text}")
         for arguments, expected in runs:
-            turn += 1
+            turn = turns.setdefault((path, arguments[0]), len(turns))
             ways = ([], ["--debug"])
             for extra in ways[turn % 2:][:1] if by_turns else ways:
                 wrong = run(path, arguments, expected, extra)
