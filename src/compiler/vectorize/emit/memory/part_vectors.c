@@ -146,7 +146,7 @@ static void part_fours(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
             lanes_shuffle(e, in[k * count / WORDS], in[(k + 4) * count / WORDS],
                           half_of(count, k, four), WORDS);
       }
-      lanes_transpose(e, apart, words);
+      lanes_transpose(e, apart, 4, words);
       for (uint32_t c = 0; c < 4; c++) {
         groups[four * 4 + c][g] = words[c];
       }
@@ -224,7 +224,7 @@ static void join_fours(lanes_emitter *e, LLVMValueRef *components,
                        ? lanes_subvector(e, components[from], g * WORDS, WORDS)
                        : LLVMGetPoison(type);
       }
-      lanes_transpose(e, words, fours[four]);
+      lanes_transpose(e, words, 4, fours[four]);
     }
     for (uint32_t k = 0; k < count; k++) {
       const uint32_t lane = k * WORDS / count;

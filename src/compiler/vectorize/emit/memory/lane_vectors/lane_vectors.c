@@ -26,18 +26,53 @@
 
 // --- Loads -------------------------------------------------------------------
 
-// Loads the 16-byte units of four lanes that are 4 apart.
+enum {
+  TOGETHER = 16,  // lanes that are transposed at once
+  UNIT_HALVES = LANES_UNIT_BYTES / 2,
+  MOST_HALVES = 2 * LANES_LANE_VECTOR_WORDS,
+};
+
+// The elements of all lanes' vectors. Words hold elements of any size. A unit
+// that has nothing but halves is transposed by halves: what takes them for
+// floats would have to pack words' parts first.
+typedef struct lane_elements {
+  LLVMValueRef words[LANES_LANE_VECTOR_WORDS];
+  LLVMValueRef halves[MOST_HALVES];
+} lane_elements;
+
+static bool is_of_halves(const lanes_lane_vector *row, int64_t unit) {
+  if (unit + LANES_UNIT_BYTES > row->bytes) {
+    return false;
+  }
+  for (uint32_t i = 0; i < row->member_count; i++) {
+    const lanes_lane_vector_member *m = &row->members[i];
+    const int64_t end =
+        m->start + (int64_t)(m->access.count * m->access.size_bytes);
+    if (m->start < unit + LANES_UNIT_BYTES && end > unit &&
+        LLVMGetTypeKind(m->access.type) != LLVMHalfTypeKind) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool is_half_at(const lanes_lane_vector *row, uint64_t offset) {
+  return is_of_halves(row, (int64_t)(offset - offset % LANES_UNIT_BYTES));
+}
+
+// Loads the 16-byte units of some lanes, apart from one to the next.
 static LLVMValueRef load_units(lanes_emitter *e, const lanes_lane_vector *row,
-                               const lanes_lane_vector_addresses *where, uint32_t first,
+                               const lanes_lane_vector_addresses *where,
+                               uint32_t first, uint32_t apart, LLVMTypeRef type,
                                uint64_t offset) {
-  LLVMValueRef units[4];
-  for (uint32_t i = 0; i < 4; i++) {
+  LLVMValueRef units[TOGETHER];
+  for (uint32_t i = 0; i < TOGETHER / apart; i++) {
     units[i] = LLVMBuildLoad2(
-        e->builder, LLVMVectorType(e->types.i32, LANES_UNIT_WORDS),
-        lanes_lane_vector_address(e, where, first + 4 * i, offset), "");
+        e->builder, LLVMVectorType(type, apart),
+        lanes_lane_vector_address(e, where, first + apart * i, offset), "");
     LLVMSetAlignment(units[i], lanes_common_alignment(row->alignment, offset));
   }
-  return lanes_concatenated(e, units, 4);
+  return lanes_concatenated(e, units, TOGETHER / apart);
 }
 
 void lanes_make_units(lanes_emitter *e, LLVMValueRef *words, uint32_t half,
@@ -46,36 +81,39 @@ void lanes_make_units(lanes_emitter *e, LLVMValueRef *words, uint32_t half,
   for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
     parts[w] = lanes_subvector(e, words[w], e->lanes / 2 * half, e->lanes / 2);
   }
-  lanes_transpose(e, parts, units);
+  lanes_transpose(e, parts, LANES_UNIT_WORDS, units);
   for (uint32_t lane = 0; lane < e->lanes / 2; lane++) {
     out_units[lane] =
         lanes_subvector(e, units[lane % 4], lane - lane % 4, LANES_UNIT_WORDS);
   }
 }
 
+// Loads a unit of all lanes as vectors of one element: count elements of a
+// type, or half of what the lanes have together.
 static void load_unit(lanes_emitter *e, const lanes_lane_vector *row,
                       const lanes_lane_vector_addresses *where, uint64_t offset,
-                      LLVMValueRef *out_words) {
-  enum { TOGETHER = 16 };  // lanes
-  LLVMValueRef done[LANES_UNIT_WORDS][MOST_LANES / TOGETHER];
+                      LLVMTypeRef type, uint32_t count,
+                      LLVMValueRef *out_elements) {
+  LLVMValueRef done[LANES_MOST_TRANSPOSED][MOST_LANES / TOGETHER];
   for (uint32_t first = 0; first < e->lanes; first += TOGETHER) {
-    LLVMValueRef parts[4], words[LANES_UNIT_WORDS];
-    for (uint32_t i = 0; i < 4; i++) {
-      parts[i] = load_units(e, row, where, first + i, offset);
+    LLVMValueRef parts[LANES_MOST_TRANSPOSED], elements[LANES_MOST_TRANSPOSED];
+    for (uint32_t i = 0; i < count; i++) {
+      parts[i] = load_units(e, row, where, first + i, count, type, offset);
     }
-    lanes_transpose(e, parts, words);
-    for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
-      done[w][first / TOGETHER] = words[w];
+    lanes_transpose(e, parts, count, elements);
+    for (uint32_t c = 0; c < count; c++) {
+      done[c][first / TOGETHER] = elements[c];
     }
   }
-  for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
-    out_words[w] = lanes_concatenated(e, done[w], e->lanes / TOGETHER);
+  for (uint32_t c = 0; c < count; c++) {
+    out_elements[c] = lanes_concatenated(e, done[c], e->lanes / TOGETHER);
   }
 }
 
 // Loads vectors that touch, one run of lanes at a time.
 static LLVMValueRef load_runs(lanes_emitter *e, const lanes_lane_vector *row,
-                              const lanes_lane_vector_addresses *where, LLVMTypeRef type) {
+                              const lanes_lane_vector_addresses *where,
+                              LLVMTypeRef type) {
   LLVMValueRef runs[MOST_LANES];
   const uint32_t lanes = where->strided->row;
   for (uint32_t r = 0; r < e->lanes / lanes; r++) {
@@ -88,16 +126,16 @@ static LLVMValueRef load_runs(lanes_emitter *e, const lanes_lane_vector *row,
 
 // Gathers one element of each lane's vector.
 static LLVMValueRef gather(lanes_emitter *e, const lanes_lane_vector *row,
-                           const lanes_lane_vector_addresses *where, LLVMTypeRef type,
-                           uint64_t offset) {
+                           const lanes_lane_vector_addresses *where,
+                           LLVMTypeRef type, uint64_t offset) {
   if (where->strided) {
     return load_runs(e, row, where, type);
   }
   if (where->has_pattern) {
-    return lanes_load_bit_permuted(e, &where->pattern, type,
-                              LLVMGetIntTypeWidth(type) / 8,
-                              lanes_common_alignment(row->alignment, offset),
-                              lanes_address_at(e, where->firsts[0], offset));
+    return lanes_load_bit_permuted(
+        e, &where->pattern, type, LLVMGetIntTypeWidth(type) / 8,
+        lanes_common_alignment(row->alignment, offset),
+        lanes_address_at(e, where->firsts[0], offset));
   }
   LLVMValueRef pointers = LLVMBuildGEP2(
       e->builder, e->types.i8, lanes_address_at(e, where->lanes, offset),
@@ -107,13 +145,20 @@ static LLVMValueRef gather(lanes_emitter *e, const lanes_lane_vector *row,
                            e->mask);
 }
 
-static void load_words(lanes_emitter *e, const lanes_lane_vector *row,
-                       const lanes_lane_vector_addresses *where,
-                       LLVMValueRef out_words[LANES_LANE_VECTOR_WORDS]) {
+static void load_elements(lanes_emitter *e, const lanes_lane_vector *row,
+                          const lanes_lane_vector_addresses *where,
+                          lane_elements *out) {
   LLVMTypeRef words = lanes_vector_of(e->lanes, e->types.i32);
+  LLVMValueRef *const out_words = out->words;
   uint32_t at = 0;
   for (; row->bytes - at >= LANES_UNIT_BYTES; at += LANES_UNIT_BYTES) {
-    load_unit(e, row, where, at, out_words + at / LANES_WORD_BYTES);
+    if (is_of_halves(row, at)) {
+      load_unit(e, row, where, at, e->types.i16, UNIT_HALVES,
+                out->halves + at / 2);
+    } else {
+      load_unit(e, row, where, at, e->types.i32, LANES_UNIT_WORDS,
+                out_words + at / LANES_WORD_BYTES);
+    }
   }
   for (; row->bytes - at >= 8; at += 8) {
     LLVMValueRef both = gather(e, row, where, e->types.i64, at);
@@ -121,7 +166,8 @@ static void load_words(lanes_emitter *e, const lanes_lane_vector *row,
         LLVMBuildTrunc(e->builder, both, words, "");
     out_words[at / LANES_WORD_BYTES + 1] = LLVMBuildTrunc(
         e->builder,
-        LLVMBuildLShr(e->builder, both, lanes_steps(e->lanes, e->types.i64, 32, 0), ""),
+        LLVMBuildLShr(e->builder, both,
+                      lanes_steps(e->lanes, e->types.i64, 32, 0), ""),
         words, "");
   }
   if (at < row->bytes) {
@@ -129,55 +175,85 @@ static void load_words(lanes_emitter *e, const lanes_lane_vector *row,
   }
 }
 
-static LLVMValueRef element_at(lanes_emitter *e, LLVMValueRef *words,
-                               uint64_t offset, const lanes_access *a) {
-  LLVMValueRef value = words[offset / LANES_WORD_BYTES];
-  if (a->size_bytes == 8) {
-    value = lanes_interleave(e, value, words[offset / LANES_WORD_BYTES + 1]);
+static LLVMValueRef element_at(lanes_emitter *e, const lanes_lane_vector *row,
+                               const lane_elements *elements, uint64_t offset,
+                               const lanes_access *a) {
+  LLVMValueRef value = elements->words[offset / LANES_WORD_BYTES];
+  if (is_half_at(row, offset)) {
+    value = elements->halves[offset / 2];
+  } else if (a->size_bytes == 8) {
+    value = lanes_interleave(e, value,
+                             elements->words[offset / LANES_WORD_BYTES + 1]);
   } else if (a->size_bytes < LANES_WORD_BYTES) {
     return lanes_word_part(e, a, value, offset % LANES_WORD_BYTES);
   }
-  return LLVMBuildBitCast(e->builder, value, lanes_vector_of(e->lanes, a->type), "");
+  return LLVMBuildBitCast(e->builder, value, lanes_vector_of(e->lanes, a->type),
+                          "");
 }
 
 // Gathers each element by itself and makes the words of them.
 static void load_apart(lanes_emitter *e, const lanes_lane_vector *row,
-                       LLVMValueRef out_words[LANES_LANE_VECTOR_WORDS]) {
+                       lane_elements *out) {
   LLVMTypeRef words = lanes_vector_of(e->lanes, e->types.i32);
   for (uint32_t w = 0; w < LANES_LANE_VECTOR_WORDS; w++) {
-    out_words[w] = LLVMConstNull(words);
+    out->words[w] = LLVMConstNull(words);
+  }
+  for (uint32_t h = 0; h < MOST_HALVES; h++) {
+    out->halves[h] = LLVMConstNull(lanes_vector_of(e->lanes, e->types.i16));
   }
   for (uint32_t i = 0; i < row->member_count; i++) {
     lanes_access a = row->members[i].access;
-    LLVMValueRef pointers = lanes_lane_vector_member_addresses(e, row, &row->members[i]);
+    LLVMValueRef pointers =
+        lanes_lane_vector_member_addresses(e, row, &row->members[i]);
     a.pointer = NULL;  // only the vector of pointers is used
     for (uint32_t c = 0; c < a.count; c++) {
       const uint64_t by = c * a.size_bytes;
-      lanes_lane_vector_put(e, out_words, (uint64_t)row->members[i].start + by, &a,
-                    lanes_gather(e, &a, pointers, by));
+      const uint64_t at = (uint64_t)row->members[i].start + by;
+      LLVMValueRef element = lanes_gather(e, &a, pointers, by);
+      if (is_half_at(row, at)) {
+        out->halves[at / 2] = LLVMBuildBitCast(
+            e->builder, element, lanes_vector_of(e->lanes, e->types.i16), "");
+      } else {
+        lanes_lane_vector_put(e, out->words, at, &a, element);
+      }
     }
   }
 }
 
 static void set_results(lanes_emitter *e, const lanes_lane_vector *row,
-                        LLVMValueRef words[LANES_LANE_VECTOR_WORDS]) {
+                        const lane_elements *elements) {
   for (uint32_t i = 0; i < row->member_count; i++) {
     const lanes_access *a = &row->members[i].access;
     for (uint32_t c = 0; c < a->count; c++) {
       const uint64_t at = (uint64_t)row->members[i].start + c * a->size_bytes;
-      lanes_set_result(e, a->instruction, c, element_at(e, words, at, a));
+      lanes_set_result(e, a->instruction, c,
+                       element_at(e, row, elements, at, a));
     }
   }
 }
 
-// Returns one phi for a word of both branches. An element narrower than a word
-// is extracted where it is used.
-static LLVMValueRef either_word(lanes_emitter *e, LLVMValueRef words[2],
-                                LLVMBasicBlockRef from[2]) {
-  LLVMValueRef phi =
-      LLVMBuildPhi(e->builder, lanes_vector_of(e->lanes, e->types.i32), "");
-  LLVMAddIncoming(phi, words, from, 2);
+// Returns one phi for a value of both branches.
+static LLVMValueRef either(lanes_emitter *e, LLVMValueRef first,
+                           LLVMValueRef second, LLVMBasicBlockRef from[2]) {
+  LLVMValueRef ways[] = {first, second};
+  LLVMValueRef phi = LLVMBuildPhi(e->builder, LLVMTypeOf(first), "");
+  LLVMAddIncoming(phi, ways, from, 2);
   return phi;
+}
+
+// Joins what both branches have loaded. An element narrower than a word is
+// extracted where it is used.
+static void join(lanes_emitter *e, const lanes_lane_vector *row,
+                 const lane_elements ways[2], LLVMBasicBlockRef from[2],
+                 lane_elements *out) {
+  for (uint32_t at = 0; at < row->bytes; at += 2) {
+    const uint32_t h = at / 2, w = at / LANES_WORD_BYTES;
+    if (is_half_at(row, at)) {
+      out->halves[h] = either(e, ways[0].halves[h], ways[1].halves[h], from);
+    } else if (at % LANES_WORD_BYTES == 0) {
+      out->words[w] = either(e, ways[0].words[w], ways[1].words[w], from);
+    }
+  }
 }
 
 // Where rows are constants apart, all are as good as one piece of memory.
@@ -205,7 +281,7 @@ void lanes_load_lane_vectors(lanes_emitter *e, const lanes_lane_vector *row) {
   LLVMBasicBlockRef loaded = lanes_block(e, "loaded");
   lanes_mark_check(
       LLVMBuildCondBr(e->builder, where.holds, blocks[0], blocks[1]));
-  LLVMValueRef words[2][LANES_LANE_VECTOR_WORDS], both[LANES_LANE_VECTOR_WORDS];
+  lane_elements ways[2] = {0}, both = {0};
   LLVMValueRef mask = e->mask;
   e->uncached = true;
   for (uint32_t way = 0; way < 2; way++) {
@@ -213,19 +289,16 @@ void lanes_load_lane_vectors(lanes_emitter *e, const lanes_lane_vector *row) {
     if (way == 0) {
       e->mask = LLVMConstAllOnes(LLVMTypeOf(mask));
       fetch_ahead(e, row, &where);
-      load_words(e, row, &where, words[way]);
+      load_elements(e, row, &where, &ways[way]);
       e->mask = mask;
     } else {
-      load_apart(e, row, words[way]);
+      load_apart(e, row, &ways[way]);
     }
     blocks[way] = LLVMGetInsertBlock(e->builder);
     LLVMBuildBr(e->builder, loaded);
   }
   e->uncached = false;
   LLVMPositionBuilderAtEnd(e->builder, loaded);
-  for (uint32_t w = 0; w < row->bytes / LANES_WORD_BYTES; w++) {
-    LLVMValueRef ways[] = {words[0][w], words[1][w]};
-    both[w] = either_word(e, ways, blocks);
-  }
-  set_results(e, row, both);
+  join(e, row, ways, blocks, &both);
+  set_results(e, row, &both);
 }

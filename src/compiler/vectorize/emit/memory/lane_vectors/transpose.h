@@ -11,10 +11,12 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/plan/access/forms/lane_vectors.h"
 
-// Transposes four vectors, each of four lanes' units where the lanes are 4
-// apart, to four words of 16 lanes in order; and back. For 8 lanes, vectors of
-// two units.
-void lanes_transpose(lanes_emitter *e, LLVMValueRef parts[4],
-                     LLVMValueRef out_words[4]);
+enum { LANES_MOST_TRANSPOSED = 8 };
+
+// Transposes vectors, as many as a unit has elements (4 words or 8 halves),
+// each of the units of lanes that are so many apart, to vectors of one element
+// of these lanes in order; and back.
+void lanes_transpose(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
+                     LLVMValueRef *out_elements);
 
 #endif
