@@ -105,6 +105,28 @@ static uint64_t scalar_bytes(const array_loops *a, LLVMTypeRef type) {
   return LLVMABISizeOfType(a->data, type);
 }
 
+// True unless an index stays unknown in unrolled loops: it depends on the
+// array's own elements, on a buffer, on an argument or on the thread.
+static bool may_fold(LLVMValueRef index, LLVMValueRef variable, int depth) {
+  if (LLVMIsALoadInst(index)) {
+    LLVMValueRef root = mtlc_root_of(LLVMGetOperand(index, 0));
+    return root != variable &&
+           (LLVMIsAAllocaInst(root) || LLVMIsAGlobalVariable(root));
+  }
+  if (LLVMIsACallInst(index) || LLVMIsAArgument(index)) {
+    return false;
+  }
+  if (!LLVMIsAInstruction(index) || LLVMIsAPHINode(index) || depth == 0) {
+    return true;
+  }
+  for (int i = 0; i < LLVMGetNumOperands(index); ++i) {
+    if (!may_fold(LLVMGetOperand(index, (unsigned)i), variable, depth - 1)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static void visit_address(LLVMValueRef address, void *context) {
   const array_loops *a = context;
   LLVMValueRef variable =
@@ -122,7 +144,10 @@ static void visit_address(LLVMValueRef address, void *context) {
   // Addresses in bytes say nothing of the elements; at least 4 bytes, then.
   const uint64_t count = bytes / (element_bytes < 4 ? 4 : element_bytes);
   for (int i = 1; i < LLVMGetNumOperands(address); ++i) {
-    follow_index(a, LLVMGetOperand(address, (unsigned)i), count, DEEPEST_INDEX);
+    LLVMValueRef index = LLVMGetOperand(address, (unsigned)i);
+    if (may_fold(index, variable, DEEPEST_INDEX)) {
+      follow_index(a, index, count, DEEPEST_INDEX);
+    }
   }
 }
 
