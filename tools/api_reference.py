@@ -21,7 +21,8 @@ LABEL = re.compile(rf"^({'|'.join(LABELS)})\s\s+(.*)$")
 SKIPPED = re.compile(r'^(extern "C"|\}|#(if|ifdef|ifndef|endif|else|include|'
                      r"undef|pragma))")
 WIDTH = 78
-# Objects count their owners; where a header has no word on that, it is this.
+# Objects count their owners; a header without a word on ownership gets this
+# text.
 OWNERS = {
     "retain": ["Counts one more owner, and returns the object. NULL is "
                "allowed."],

@@ -47,7 +47,8 @@ def compiler_floors():
         rooms["src/compiler/vectorize/" + floor] = list(below)
         below.append(f"compiler/vectorize/{floor}/")
     rooms["src/compiler/vectorize"] = list(below)
-    # From here on, of the vectoriser only what passes.c and emit_cpu.c call.
+    # From here on, only the functions of the vectoriser that passes.c and
+    # emit_cpu.c call.
     entrances = below[:4] + ["compiler/vectorize/vectorize.h",
                              "compiler/vectorize/finish/",
                              "compiler/vectorize/target/machine.h",
@@ -210,7 +211,7 @@ def problems_of(path):
     return problems
 
 
-# What a CPU has is asked in one room; the others ask what it can do.
+# One room asks for a CPU's features; the others ask what it can do.
 FEATURES = re.compile(r"\bmtlc_target_has\(|\bmtlc_target_is_cpu\(|\bhas_avx\w*|"
                       r"\bis_zen\b")
 ASKS_FEATURES = ("src/compiler/vectorize/target/", "src/compiler/ir/kernel/target.")
@@ -275,7 +276,7 @@ def large_circles(paths):
             if len(circle) > LARGEST_CIRCLE]
 
 
-# The house's two figures: what a reader finds behind one door.
+# The limits for a folder and a room, so that a reader can survey each.
 MOST_FILES = 25  # in a folder
 MOST_LINES = 8000  # in a room
 FIGURED = "src/"

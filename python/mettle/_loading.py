@@ -59,6 +59,6 @@ def folder() -> str:
     return os.path.dirname(_path("libmettle.so.0"))
 
 
-# First what knows where the other one is installed.
+# Loads this library first: it knows where libmettle is installed.
 LAUNCH = load("libmettle-python.so")
 LIBRARY = load("libmettle.so.0")

@@ -40,7 +40,7 @@ def _cancel_waited_for() -> None:
         if waited_for is None:
             return
         out, queue = waited_for
-        # Those in front of it run first.
+        # Wait for the command buffers committed earlier first: they run first.
         for commands in list(queue._in_flight):
             mtl.mtl_command_buffer_cancel(commands)
         if out.value:

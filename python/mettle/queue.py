@@ -66,7 +66,8 @@ class Queue(Handle):
                  time_limit: Optional[float] = None) -> None:
         self.device = device
         self._log_state = log_state
-        # Committed ones of Python's that may still run, with what they use.
+        # Committed command buffers made from Python that may still run, with
+        # the objects that they use.
         self._in_flight: Deque[CommandBuffer] = collections.deque()
         self._value = 0
         self._lock = threading.Lock()  # values rise in the order of commits

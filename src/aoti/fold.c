@@ -103,8 +103,8 @@ void fold_constants_freed(mtl_buffer *buffer) {
   forget_all(written);
 }
 
-// Returns the name of a range; 0 unless all of it was loaded and runs write
-// none of it. The lock is held.
+// Returns the name of a range; 0 unless the model loaded all of it and no run
+// writes to it. The lock is held.
 static uint64_t name_of_range(const mtl_buffer *buffer, size_t offset_bytes,
                               size_t length_bytes) {
   bool is_loaded = false;

@@ -66,7 +66,8 @@ typedef struct fold_key fold_key;
 // folded.
 mtl_status fold_find(mtl_stream *stream, const fold_call *call, bool *out_found,
                      fold_key **out_key);
-// Makes values of what the recorded dispatch writes. Takes key.
+// Makes folded values of the memory that the recorded dispatch writes. Takes
+// key.
 void fold_keep(mtl_stream *stream, const fold_call *call, fold_key *key);
 
 // --- fold_table.c: what is known ---------------------------------------------
@@ -90,7 +91,7 @@ struct fold_key {
   fold_value *results[FOLD_RESULTS_MAX];  // +1 each
   uint32_t result_count;
   uint32_t word_count;
-  uint64_t words[];  // what the results follow from
+  uint64_t words[];  // the inputs that determine the results
 };
 
 // Takes over storage's memory; NULL without memory of our own.

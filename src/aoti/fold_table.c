@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fold_table.c: a hash table from what results follow from to the values that
-// hold them.
+// fold_table.c: a hash table from the inputs of folded results to the values
+// that hold them.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,7 +165,7 @@ static bool follows_from(const fold_key *key, uint64_t name) {
   return false;
 }
 
-// Takes out what follows from name, chained.
+// Takes out the entries that depend on name, chained.
 static fold_key *take_out(uint64_t name) {
   fold_key *taken = NULL;
   for (int i = 0; i < BUCKET_COUNT; ++i) {

@@ -117,7 +117,7 @@ AOTITorchError aoti_torch_mps_get_kernel_function(
   return keep_reason(status);
 }
 
-// The stream that function is to be encoded on; all that is wrong is kept.
+// The stream to encode function on. An error is kept for the caller.
 #define CURRENT_STREAM(stream)            \
   mtl_stream *stream = NULL;              \
   if (!function) {                        \

@@ -445,8 +445,8 @@ AOTITorchError aoti_torch__alloc_from_pool(AtenTensorHandle self,
                           (own + offset_bytes) / size, out_new);
 }
 
-// Makes target another handle of what source is. A handle's address is fixed:
-// numbers that do not fit behind it go to the heap.
+// Makes target another handle of source's tensor. A handle's address is fixed:
+// sizes and strides that do not fit behind it go to the heap.
 AOTITorchError aoti_torch_assign_tensors(AtenTensorHandle source,
                                          AtenTensorHandle target) {
   AOTI_CHECK_NOT_NULL(source);
@@ -511,7 +511,8 @@ GETTER(get_layout, int32_t, aoti_torch_layout_strided())
 GETTER(is_contiguous, bool, aoti_tensor_is_contiguous(tensor))
 GETTER(is_defined, bool, tensor->storage != NULL)
 
-// Who has the address may write: what others share is copied first, at once.
+// A caller with the address may write to it: shared contents are copied first,
+// at once.
 AOTITorchError aoti_torch_get_data_ptr(AtenTensorHandle tensor,
                                        void **out_value) {
   AOTI_CHECK_NOT_NULL(tensor);

@@ -45,7 +45,8 @@ typedef struct aoti_storage {
   void *heap;    // for free; NULL if borrowed
 
   // See fold.h.
-  struct fold_value *value;  // +1; what the contents are, shared; or NULL
+  struct fold_value *value;  // +1; the shared folded value that has the
+                             // contents, or NULL
   bool is_fresh;             // made by a run, and nothing written yet
   bool is_constant;          // may hold constants
 } aoti_storage;
@@ -109,7 +110,7 @@ mtl_status aoti_tensor_view(const aoti_tensor *tensor, int32_t dtype,
                             const int64_t *strides, int64_t offset,
                             AtenTensorHandle *out_new);
 
-size_t aoti_element_size(int32_t dtype);  // 0 for what is no type
+size_t aoti_element_size(int32_t dtype);  // 0 for an unknown type
 int64_t aoti_tensor_count(const aoti_tensor *tensor);
 bool aoti_tensor_is_contiguous(const aoti_tensor *tensor);
 // Elements from the first to the last in memory, inclusive.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cpu_identity.h: tells processors apart as far as generated code is concerned.
+// cpu_identity.h: identifies the processor, as far as generated code depends on
+// it.
 #ifndef MTLI_CPU_IDENTITY_H
 #define MTLI_CPU_IDENTITY_H
 

@@ -11,7 +11,8 @@
 
 // True if this system can and METTLE_GUARDS is not "mappings". Cheap to repeat.
 bool mtli_guard_is_there(void);
-// Drops what is in whole pages and makes them inaccessible. False if it cannot.
+// Drops the contents of whole pages and makes them inaccessible. False if it
+// cannot.
 bool mtli_guard_install(char *first, size_t size_bytes);
 // Makes them accessible again, with zeros in them.
 bool mtli_guard_remove(char *first, size_t size_bytes);

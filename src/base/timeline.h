@@ -26,7 +26,7 @@ struct mtli_watcher {
 typedef struct mtli_timeline {
   pthread_mutex_t lock;
   _Atomic uint64_t value;   // written under lock
-  _Atomic uint32_t raised;  // counts rises; what host threads sleep on
+  _Atomic uint32_t raised;  // counts raises; host threads sleep on it
   _Atomic uint32_t sleepers;
   mtli_watcher *watchers;  // under lock, in the order they came
 } mtli_timeline;

@@ -52,9 +52,8 @@ static uint64_t read_unset(check_state *s, uint8_t *set, uint64_t length,
   return unset;
 }
 
-// What was a change of what is there leaves it as unset as it was.
-// address: of threadgroup memory, whose unset values keep their origins; else
-// NULL.
+// An atomic change of an unset value leaves it unset. address: of threadgroup
+// memory, whose unset values keep their origins; else NULL.
 static void note_set(check_state *s, uint32_t number, uint8_t *set,
                      const char *address, uint64_t length, uint64_t unset) {
   const mtli_check_site *site = check_site(s, number);
@@ -141,7 +140,7 @@ static void *access_device_range(check_state *s, void *address,
   }
   const check_range *range = range_at(s, number, at, &own);
   if (!range && site->space == MTLI_CHECK_ANYWHERE) {
-    s->check.unset = 0;  // the thread's own, as far as is known
+    s->check.unset = 0;  // the thread's own memory, as far as is known
     return address;
   }
   s->check.unset = s->marked = 0;

@@ -11,14 +11,14 @@
 typedef struct unset_reads {
   uint64_t bytes;      // read by it first
   uint64_t explained;  // of these, written later by threads that race with it
-  bool has_others;     // it has also read what another site had read before
+  bool has_others;  // it has also read bytes that another site had read before
 } unset_reads;
 
 static unset_reads *reads;  // [read_count], by site of the dispatch
 static size_t read_count, read_capacity;
 static uint64_t all_bytes, all_explained;
 
-// A finding of the dispatch, and the site whose read it comes from.
+// A finding of the dispatch, and the site whose read caused it.
 typedef struct use {
   size_t entry;
   uint32_t origin;

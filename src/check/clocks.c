@@ -57,7 +57,7 @@ typedef struct fence_clock {
 static fence_clock *fences;  // [fence_count]
 static size_t fence_count, fence_capacity;
 
-// An event: what came before each of its last values. Values rise.
+// An event: the clocks of its last values. Values rise.
 typedef struct event_clock {
   uint64_t event;
   uint32_t count;
@@ -96,7 +96,7 @@ static void merge(check_segment *into, const check_segment *known) {
   }
 }
 
-// Copies what is ordered before a queue's next work.
+// Copies the clock that orders a queue's next work.
 static void copy_clock(const clock_of_queue *clock, check_segment *out) {
   memcpy(out, clock->known, sizeof clock->known);
   out[clock - clocks] = clock->end;
@@ -192,8 +192,8 @@ void mtli_check_fence_ends(uint64_t number) {
   pthread_mutex_unlock(&check_lock);
 }
 
-// True if one encoder of a queue comes before another one by fences, or so long
-// before that it is forgotten.
+// True if a fence orders one encoder of a queue before another, or if it lies
+// so far back that it is forgotten.
 static bool is_encoder_known(uint32_t own, uint32_t before) {
   return before + ENCODERS <= encoder_count || before == 0 ||
          has_bit(encoder_at(own)->known, before % ENCODERS);

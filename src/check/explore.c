@@ -225,7 +225,7 @@ static void compare(check_state *s, const piece *p) {
 
 // --- runs ---------------------------------------------------------------------------
 
-// Keeps what the first run has left.
+// Keeps the results of the first run.
 static bool keep_result(const check_state *s, piece *p) {
   p->result = malloc(p->bytes);
   if (!p->result) {

@@ -24,7 +24,7 @@ typedef struct host_range {
   uint32_t opened;   // Mettle's own accesses
   bool is_pardoned;  // the host has been reported
   bool is_behind;  // a managed buffer is not synchronised since it was written
-  bool is_stale;   // and the host has seen that it is complete
+  bool is_stale;   // and the host has seen that the work is complete
   char label[64];
   char user[64];  // the reported kernel or command
 } host_range;
@@ -241,7 +241,7 @@ bool mtli_check_host_fault(uint64_t address, bool is_write,
     }
   }
   pthread_mutex_unlock(&host_lock);
-  // Else the work has just been seen to be complete, by another thread.
+  // Otherwise another thread has just seen that the work is complete.
   const bool is_in_use = found.reads + found.writes != 0;
   const bool is_stale = found.is_stale && !is_write;
   if (found.bytes && (is_in_use || is_stale) && !found.is_pardoned &&

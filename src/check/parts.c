@@ -282,7 +282,8 @@ static outcome read_byte(const running *r, uint16_t *part) {
   }
 }
 
-// True if all that is known of a word comes before: parts are forgotten.
+// True if everything known of a word is ordered before: its parts are
+// forgotten.
 static bool is_new(const check_cell *cell, uint32_t floor) {
   return check_is_parted(cell)
              ? cell->write != MTLI_CHECK_SPLIT && cell->read + MOST < floor
@@ -357,7 +358,8 @@ static bool is_same(const check_cell *a, const check_cell *b) {
          (!a->read || a->read_site == b->read_site);
 }
 
-// Forgets what comes before: what was there does not fit, or is of no use.
+// Forgets accesses below floor: the cell's contents do not fit, or are of no
+// use.
 static void forget_below(check_segment floor, check_cell *cell) {
   cell->write = cell->write < floor ? 0 : cell->write;
   cell->other_read = cell->other_read < floor ? 0 : cell->other_read;

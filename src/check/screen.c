@@ -3,8 +3,9 @@
 // time without reporting (compiler/check/screen_accesses.c). Where it stops,
 // the dispatch is undone, and checked code runs it again.
 //
-// Stamps of accesses are those of a dispatch only: a dispatch is screened if
-// all that came before it is ordered, and all that comes behind it will be.
+// Stamps describe accesses of one dispatch only: a dispatch is screened if all
+// earlier work is ordered before it and all later work will be ordered behind
+// it.
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,7 +236,8 @@ static bool keep(const check_state *s) {
   return true;
 }
 
-// Restores memory; what the dispatch only writes will be written again.
+// Restores memory. Memory that the dispatch only writes is left out: it will be
+// written again.
 static void undo(const check_state *s) {
   uint64_t at = 0;
   for (size_t i = 0; i < s->range_count; ++i) {

@@ -35,7 +35,8 @@ typedef enum check_kind {
   CHECK_THREADGROUP,
   CHECK_TRACKED,    // device memory
   CHECK_UNTRACKED,
-  CHECK_TEXELS = 4,  // with one of the two above: barriers name it by itself
+  CHECK_TEXELS = 4,  // combined with one of the two above: a barrier names it
+                     // separately
 } check_kind;
 
 // Shadow of a piece of device memory.
@@ -46,7 +47,7 @@ typedef struct check_memory {
   check_cell *quarters;  // one for each byte, of words that are split (parts.c)
   uint8_t *set;          // 0xff for each byte that is set; NULL: all are
   bool has_parts;        // the dispatch at hand writes parts of words
-  bool is_union;         // of buffers of which none is all of it
+  bool is_union;  // of several buffers, none of which is all of it
   uint32_t resident;     // the last dispatch that it was resident for
   bool is_untracked;     // nothing but the client orders encoders over it
   uint32_t barrier;      // segments of that queue below it are ordered by a
@@ -61,7 +62,7 @@ check_memory *check_memory_find(uint64_t address);
 check_memory *check_memory_at(size_t place);
 // Makes the cells. False if there is no memory for them.
 bool check_memory_prepare(check_memory *memory);
-// Makes the stamps; likewise. Forgets them all.
+// Allocates the stamps. Forgets all of them.
 bool check_memory_prepare_stamps(check_memory *memory);
 void check_memory_forget_stamps(void);
 // Marks all of a memory as set.
@@ -92,7 +93,7 @@ typedef struct check_range {
   const char *name;
   mtl_data_type type;
   bool is_read;
-  uint32_t align_bytes;   // what its accesses need
+  uint32_t align_bytes;  // the alignment that its accesses need
   uint32_t object_bytes;  // of a referenced type
 } check_range;
 
@@ -170,7 +171,8 @@ typedef struct check_state {
   char *dump;  // for accesses out of bounds
   uint32_t schedule_kind;
   uint64_t seed;
-  bool is_stale;        // reads that race may give what was there before
+  bool is_stale;  // reads that race may return the value from before the
+                  // dispatch
   uint64_t stale_seed;
   uint32_t run;         // of the dispatch, from 0
   check_window window;  // of the queue, before further runs
@@ -210,10 +212,10 @@ uint32_t check_clock_take(uint64_t queue, unsigned orders, check_segment next,
                           uint32_t *out_encoder);
 check_window check_clock_window(uint32_t queue);
 void check_clock_set_window(uint32_t queue, check_window window);
-// Its last dispatch has ended, with the segment before end.
+// The queue's last dispatch has ended, with the segment before end.
 void check_clock_end(uint32_t queue, check_segment end);
-// Segments below come before what the queue does next, whatever queue they are
-// of.
+// Marks segments below as ordered before the queue's next work, whichever queue
+// they belong to.
 void check_clock_safe(check_state *s);
 // Forgets all.
 void check_clocks_forget(void);
@@ -268,8 +270,8 @@ bool check_screens_only(void);
 bool check_moment_of(check_segment segment, check_moment *out);
 // Returns the dispatch that a segment is of.
 const check_past *check_past_of(check_segment segment);
-// True if segment `before`, which is at least state->safe, happens before the
-// running one: what it did to memory of such a kind is visible.
+// True if segment `before`, at least state->safe, happens before the running
+// one: its writes to memory of that kind are visible.
 bool check_is_ordered(const check_state *s, check_segment before,
                       check_kind kind, check_segment barrier);
 // Returns the number given last; rows of threads count by themselves.
@@ -281,7 +283,7 @@ void check_go_on(check_state *s, uint32_t thread);
 void check_switch(check_state *s, uint32_t thread);
 // The next segments are of thread and those behind it, at one epoch.
 void check_expect(check_state *s, uint32_t thread);
-// Invalidates what is known of the running threads.
+// Invalidates the facts about the running threads.
 void check_part(check_state *s);
 // Sets the floors and bounds of the running group.
 void check_set_floors(check_state *s);
@@ -403,7 +405,7 @@ extern uint32_t check_dispatches;
 extern uint32_t check_unchecked;
 extern pthread_mutex_t check_lock;
 const char *check_schedule_text(void);
-// The same of run number `run`, into out [64].
+// Writes the name of run number `run` into out [64].
 void check_schedule_name(uint32_t run, char *out);
 
 #endif

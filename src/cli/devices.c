@@ -156,7 +156,7 @@ static void print_devices(mtl_device *const *devices, size_t count,
 
 enum { DEVICES_MOST = 64 };
 
-// Finds the listed devices, and the one that METTLE_DEVICE names.
+// Finds the listed devices and the device that METTLE_DEVICE names.
 static mtl_status find_all(mtl_device **devices, size_t *out_count) {
   size_t count;
   mtl_device *chosen;

@@ -48,7 +48,7 @@ static bool iree_run(char **arguments, cli_error *error) {
   fflush(stdout);
   const int code = function(arguments);
   if (code != CLI_DONE) {
-    // It has told what is wrong.
+    // The failed call has already printed the error.
     error->exit_code = code == CLI_USAGE ? CLI_USAGE : CLI_FAILED;
     error->is_told = true;
   }

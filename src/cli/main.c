@@ -91,7 +91,7 @@ static int run_verb(const cli_verb *verb, char **arguments) {
       (!verb->checks || cli_take_check(arguments, &error)) &&
       verb->run(arguments, &error);
   const int exit_code = is_done ? CLI_DONE : cli_report(verb->name, &error);
-  // What failed was not checked to its end; what was found is told at the end.
+  // The verb stops at the failure; findings up to then are printed at the end.
   return verb->checks && cli_is_checked() && exit_code != CLI_DONE &&
                  exit_code != CLI_USAGE
              ? CLI_NOT_CHECKED

@@ -215,7 +215,7 @@ static void print_constants(const cli_program *program,
       mtl_library_constants(program->library, &own_count);
   bool ok = add_constants(&shown, own, own_count);
   for (size_t i = 0; i < count && ok; ++i) {
-    // Those of a function are its own in a metallib alone.
+    // Only in a metallib does a function have constants of its own.
     if (mtl_library_function_constants(program->library,
                                        mtl_function_name(functions[i]), &infos,
                                        &info_count) == MTL_OK &&

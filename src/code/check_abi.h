@@ -105,7 +105,7 @@ typedef void *mtli_check_variable_fn(mtli_check *check, void *address,
 typedef uint64_t mtli_check_range_fn(mtli_check *check, void *address,
                                      uint32_t site, uint64_t bytes, void *base,
                                      uint8_t *shadow);
-// A finding about a value: origin is the site that it comes from.
+// Reports a finding about a value; origin is the site that it comes from.
 typedef void mtli_check_use_fn(mtli_check *check, uint32_t site,
                                uint32_t origin);
 // An access outside a member of a structure, though inside the structure.
@@ -195,7 +195,7 @@ struct mtli_check {
   void (*run_threads)(mtli_check *check, const mtli_cpu_launch *launch,
                       void *scratch, const mtli_cpu_group *group,
                       mtli_check_row_fn *row);  // offset 72
-  // The same for coroutines; states and keys as in schedule.ll.
+  // The same for coroutines; states and keys are those of schedule.ll.
   void (*run_waiting)(mtli_check *check, const mtli_cpu_launch *launch,
                       void *scratch, void *context,
                       const mtli_cpu_group *group, mtli_check_start_fn *start,

@@ -151,8 +151,8 @@ typedef struct mtli_code {
   size_t blob_count;
 } mtli_code;
 
-// A container with what it was decoded from, as it came from a compiler, the
-// cache or a file.
+// A container together with the bytes that it was decoded from: from a
+// compiler, the cache or a file.
 typedef struct mtli_compiled {
   mtli_arena arena;
   mtli_code *code;

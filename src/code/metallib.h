@@ -58,8 +58,8 @@ mtli_metallib_source mtli_metallib_in_memory(const void *bytes,
 
 // bytes that mtli_metallib_is needs
 enum { MTLI_METALLIB_MAGIC_BYTES = 8 };
-// True if what begins with these bytes is a compiled library of Metal's, or a
-// universal file, which has such libraries inside.
+// True if bytes that begin like this are a compiled library of Metal's, or a
+// universal file, which contains such libraries.
 bool mtli_metallib_is(const void *bytes, size_t size_bytes);
 
 // Reads the list of functions, and nothing else.

@@ -27,7 +27,7 @@ enum {
   FUNCTION_BYTES = 8,   // of a function at the least: u32, ENDT
   PLATFORM_MACOS = 0x8001,
   SYSTEM_MACOS = 0x81,
-  SYSTEM_NONE = 0,      // in files from before systems were told apart
+  SYSTEM_NONE = 0,  // in files from before Apple's systems had separate numbers
   OLDEST_VERSION = 2,   // 2.9 is the newest that is known
 };
 

@@ -54,7 +54,8 @@ typedef struct mtli_texture_descriptor {
   uint32_t texel_class;   // offset 24: mtli_texel_class
   uint32_t texel_bytes;   // offset 28
   uint64_t srgb;          // offset 32: address of an mtli_srgb_tables
-  float divisor[4];       // offset 40: what a normalised 1 is, or 1
+  float divisor[4];  // offset 40: the number that stands for a normalised 1, or
+                     // 1
   float missing[4];       // offset 56: the value of a component without bits
   uint32_t shift[4];      // offset 72: where component r, g, b, a begins
   uint32_t bits[4];       // offset 88: its width; 0 if it is not there

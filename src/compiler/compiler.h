@@ -48,8 +48,9 @@ typedef struct mtli_pipeline_request {
   // "nvptx64 sm_90 +ptx78" for a GPU. NULL for the CPU that the process runs
   // on.
   const char *target;
-  mtli_group_class group_class;  // what threadgroups to make it for
-  bool may_change_class;   // to what drivers form of any_groups that are brief
+  mtli_group_class group_class;  // the class of threadgroups to compile for
+  bool may_change_class;         // to the class that drivers form of any_groups
+                                 // kernels that are brief
   const char *dump_after;  // a pass after which the IR is wanted in dump; the
                            // cache has no part in such a request; or NULL
   bool report_code;        // tell of the machine code in the report, too
@@ -63,7 +64,8 @@ typedef struct mtli_translation_request {
   bool is_visible;  // a visible function, and no kernel
 } mtli_translation_request;
 
-// Such a function to a library's container that has it alone.
+// Translates such a function into a library container that has this function
+// alone.
 //
 // Errors     MTL_BAD_DATA, MTL_UNSUPPORTED, MTL_COMPILER_LOST,
 //            MTL_OUT_OF_MEMORY

@@ -17,7 +17,7 @@ typedef struct mettle_command_buffer {
   mettle_command *first;
   mettle_command *last;
   uint32_t count;
-  iree_atomic_int64_t last_ns;  // what it takes to run; 0: not known
+  iree_atomic_int64_t last_ns;  // how long it takes to run; 0: not known
 } mettle_command_buffer;
 
 // A thread that asks for work which takes no longer may as well do it: 5 ms.

@@ -144,7 +144,7 @@ static iree_status_t fill(mettle_op *op, mtl_command_buffer *command_buffer) {
 
 iree_status_t mettle_op_commit(mettle_op *op) {
   mtl_command_buffer *command_buffer = NULL;
-  // The operation keeps what its commands use.
+  // The operation retains the resources that its commands use.
   const mtl_command_buffer_desc desc = {
       .unretained_references = true,
       .times_work = mettle_profile_times_dispatches(op),

@@ -44,7 +44,7 @@ typedef struct mettle_executable mettle_executable;
 
 // Returns an IREE status of a failed Mettle call, with the thread's text.
 iree_status_t mettle_status(mtl_status status, const char *what);
-// The same with a text of its own.
+// The same with a text.
 iree_status_t mettle_status_text(mtl_status status, const char *text);
 
 // --- queue ---
@@ -412,8 +412,8 @@ struct mettle_op {
   iree_hal_command_buffer_t *command_buffer;
   iree_hal_buffer_binding_table_t table;
   mettle_job job;
-  // Runs on a worker's thread; an error fails the operation. *out_deferred:
-  // what it calls will signal the semaphores.
+  // Runs on a worker's thread; an error fails the operation. *out_deferred: the
+  // called function will signal the semaphores.
   iree_status_t (*work)(mettle_op *op, bool *out_deferred);
   void *work_context;
   bool is_signalled_early;

@@ -106,7 +106,7 @@ void mettle_op_hold(mettle_op *op) {
 }
 
 void mettle_op_settle(mettle_op *op) {
-  // Whoever comes last sees what the others wrote.
+  // The last operation to arrive sees the others' writes.
   if (iree_atomic_fetch_sub(&op->pending, 1, iree_memory_order_acq_rel) == 1) {
     mettle_steps_add(&op->finish);
   }
@@ -269,7 +269,7 @@ static void register_foreign(mettle_wait *wait) {
   wait->is_awaited = true;
   wait->timepoint.callback = timepoint_reached;
   wait->timepoint.user_data = wait;
-  // It fails for no reason but those that it tells the callback.
+  // It fails only for reasons that it passes to the callback.
   iree_status_ignore(iree_async_semaphore_acquire_timepoint(
       (iree_async_semaphore_t *)wait->semaphore, wait->value,
       &wait->timepoint));
@@ -530,7 +530,7 @@ static void op_finish(mettle_op *op) {
   mettle_op_end(op);
 }
 
-// Finds an operation that waits for what nobody has promised, and holds it.
+// Finds an operation whose wait no committed work will satisfy, and retains it.
 static mettle_op *next_to_close(mettle_device *device) {
   mettle_op *found = NULL;
   iree_slim_mutex_lock(&device->mutex);

@@ -28,8 +28,8 @@
 // The queue has taken the command buffer up.
 void mtli_command_buffer_scheduled(mtl_command_buffer *command_buffer);
 
-// Its work began and ended at these times of CLOCK_MONOTONIC, in nanoseconds.
-// Not called if nothing ran.
+// Reports when a command buffer's work began and ended, by CLOCK_MONOTONIC, in
+// nanoseconds. Not called if nothing ran.
 void mtli_command_buffer_ran(mtl_command_buffer *command_buffer,
                              uint64_t start_ns, uint64_t end_ns);
 

@@ -25,7 +25,7 @@ typedef enum mtli_command_kind {
 
 // An argument whose value was recorded by set_bytes: arguments[slot] is the
 // host's address of the copy. A driver whose kernels cannot read host memory
-// moves it.
+// copies it to the device.
 typedef struct mtli_inline_argument {
   uint32_t slot;
   uint32_t length_bytes;
@@ -158,7 +158,7 @@ static inline void mtli_command_ends(mtli_command_times *times,
   atomic_store_explicit(&times->end_ns, now_ns, memory_order_relaxed);
 }
 
-// Puts what this thread did for a command into the timeline, if one is being
+// Records this thread's work for a command in the timeline, if one is being
 // written.
 void mtli_trace_command(const mtli_command *command, uint64_t start_ns,
                         uint64_t end_ns);
@@ -181,8 +181,8 @@ struct mtli_command {
   // effects are visible. A command without it may overlap with the earlier
   // ones back to the last that has it.
   bool is_ordered;
-  // What of it the client has asked for, for the checker: of which memory
-  // (mtl_barrier_scope), or of these pieces alone.
+  // For the checker, the memory that the client wants ordered: of these kinds
+  // (mtl_barrier_scope), or these pieces alone.
   uint8_t orders;
   uint16_t encoder;  // which of the command buffer's it is of, modulo 2^16
   const mtli_ordered_piece *ordered;

@@ -80,7 +80,7 @@ struct mtl_buffer {
   _Atomic uint32_t purgeable;  // the same: mtl_purgeable_state; 0 for none set
   _Atomic bool is_prefaulted;  // the same: advised so (residency_set.c)
   void *contents;        // host address, set by buffer_create; NULL if private
-  uint64_t gpu_address;  // what kernels see, set by buffer_create
+  uint64_t gpu_address;  // the address that kernels see, set by buffer_create
   char *label;           // under device->lock; NULL for none
   _Atomic(mtli_weak *) weak;  // the runtime's
   void *no_copy_bytes;
@@ -94,7 +94,7 @@ struct mtl_texture {
   mtli_object object;
   mtl_buffer *buffer;     // +1
   size_t offset_bytes;    // of the descriptor's texels in the buffer
-  mtl_texture_desc desc;  // as it has come to be
+  mtl_texture_desc desc;  // the description, with defaults filled in
   mtl_swizzle swizzle[4];
   mtli_texture_descriptor descriptor;
   uint64_t resource_id;  // the descriptor's address for kernels, set by
@@ -106,7 +106,8 @@ struct mtl_sampler {
   mtli_object object;
   mtl_device *device;    // +1
   uint64_t bits;         // code/texture_abi.h
-  uint64_t resource_id;  // what kernels see, set by sampler_create; never 0
+  uint64_t resource_id;  // the id that kernels see, set by sampler_create;
+                         // never 0
   char *label;           // NULL for none
 };
 

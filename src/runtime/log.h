@@ -33,7 +33,7 @@ mtl_status mtli_log_state_check(const mtl_log_state *state,
 // memory.
 mtli_log_header *mtli_log_memory_create(const mtl_log_state *state);
 
-// Formats what is in memory and calls the handlers.
+// Formats the messages in memory and calls the handlers.
 void mtli_log_deliver(mtl_log_state *state, const mtli_log_header *memory);
 
 // Calls the handlers with a message.

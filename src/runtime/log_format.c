@@ -24,7 +24,7 @@ typedef struct log_value {
   uint64_t words[4];        // of a packed value, extended
 } log_value;
 
-// One conversion: what stands between % and its letter.
+// One conversion: the text between % and its letter.
 typedef struct log_conversion {
   char options[MOST_FLAGS + 2 * MOST_DIGITS + 8];  // flags, width, precision
   unsigned elements;    // 1, or 2 to 4 by v2 to v4
@@ -170,7 +170,7 @@ static const char *read_size(const char *at, log_reader *reader, char *options,
   return at + digits;
 }
 
-// Reads a conversion from behind its %; returns what is behind it, or NULL if
+// Reads a conversion from behind its %; returns the text behind it, or NULL if
 // it is none.
 static const char *read_conversion(const char *at, log_reader *reader,
                                    log_conversion *out) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// objects.h: what the runtime's files share and drivers do not see.
+// objects.h: shared by the runtime's files, hidden from drivers.
 #ifndef MTLI_OBJECTS_H
 #define MTLI_OBJECTS_H
 
@@ -20,7 +20,8 @@ typedef struct mtli_constant_entry {
   uint8_t bytes[32];
 } mtli_constant_entry;
 
-// As MSL has it; "struct" for MTL_TYPE_NONE, "?" for what is no type.
+// Returns a type's name in MSL; "struct" for MTL_TYPE_NONE, "?" for unknown
+// types.
 const char *mtli_data_type_name(mtl_data_type type);
 
 struct mtl_constant_values {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// weak.h: references that keep nothing alive, and tell whether what they refer
-// to still is. An object has at most one mtli_weak, which all share.
+// weak.h: weak references: they keep nothing alive, and tell whether the object
+// still lives. An object has at most one mtli_weak, which all share.
 #ifndef MTLI_WEAK_H
 #define MTLI_WEAK_H
 
@@ -14,7 +14,8 @@ typedef struct mtli_weak {
   mtli_object object;
   pthread_mutex_t lock;           // of promoting against ending
   _Atomic(mtli_object *) target;  // NULL once it has ended
-  char name[32];  // of what has ended, cut off; written before target is NULL
+  char name[32];  // name of the ended object, truncated; written before target
+                  // is NULL
 } mtli_weak;
 
 // Gives the weak reference of target, which keeps it in *slot; the caller's to

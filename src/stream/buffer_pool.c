@@ -154,7 +154,8 @@ static size_t least_recent(const device_pool *pool) {
   return oldest;
 }
 
-// Takes out what is over the limit, chained through *out_evicted [*out_count].
+// Removes the buffers over the limit, chained through *out_evicted
+// [*out_count].
 static void evict(device_pool *pool, kept ***out_evicted, size_t *out_count) {
   *out_evicted = NULL;
   *out_count = 0;

@@ -135,7 +135,7 @@ mtl_status mtl_stream_set_int64(mtl_stream *stream, uint32_t index,
   return mtl_stream_set_bytes(stream, index, &value, sizeof value);
 }
 
-// Unbinds what an earlier dispatch bound and this one has not.
+// Unbinds arguments of an earlier dispatch that this one has not bound.
 static void forget_arguments(mtl_stream *stream) {
   const uint32_t stale = stream->bound_mask & ~stream->set_mask;
   for (uint32_t i = 0; stale >> i != 0 && i < STREAM_BUFFER_COUNT; ++i) {

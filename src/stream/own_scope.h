@@ -13,8 +13,8 @@
 //   sentinel  a function that every version of the library has
 //   out_why   [capacity] where it fails, what is in the way or dlerror's text
 //
-// Returns NULL where there is no such library, or where the dynamic linker
-// cannot keep it apart and another has its names.
+// Returns NULL if there is no such library, or if the dynamic linker cannot
+// keep it apart and another library has its names.
 void *own_scope_open(const char *name, const char *sentinel, char *out_why,
                      size_t capacity);
 

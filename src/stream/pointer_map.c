@@ -25,7 +25,7 @@ static uint64_t priority_of(uintptr_t base) {
   return value ^ (value >> 31);
 }
 
-// Splits tree into what starts before key and the rest.
+// Splits tree into the nodes that start before key and the rest.
 static void split(node *tree, uintptr_t key, node **out_before,
                   node **out_rest) {
   while (tree) {

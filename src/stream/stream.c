@@ -263,7 +263,7 @@ static bool reserve_place(mtl_stream *stream) {
   return grown != NULL;
 }
 
-// Commits what is recorded, if anything is.
+// Commits the recorded work, if there is any.
 static void commit(mtl_stream *stream) {
   if (!stream->commands) {
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// stream_parts.h: what the files of this folder share. The lock order is a
+// stream_parts.h: shared by the files of this folder. The lock order is a
 // stream's lock, the list of streams, a pool, the pointer map.
 #ifndef METTLE_STREAM_STREAM_PARTS_H
 #define METTLE_STREAM_STREAM_PARTS_H

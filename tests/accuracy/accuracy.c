@@ -60,7 +60,7 @@ static bool is_sign_of_zero_stated(const subject *s, double x) {
   return x == 0 || strstr(s->name, "pi") == NULL;
 }
 
-// Zeros, infinities and what is no number: the class and the sign are right.
+// Zeros, infinities and NaN: the class and the sign are right.
 static void check_edges(const subject *s, mtl_pipeline *pipeline) {
   static const uint32_t edges[] = {0,          0x80000000, 0x7f800000,
                                    0xff800000, 0x7fc00000, 0x3f800000,
@@ -84,7 +84,7 @@ static void check_edges(const subject *s, mtl_pipeline *pipeline) {
   check(true, s->space, s->name, "edges", NULL);
 }
 
-// The same bits, but any NaN for a NaN.
+// True if the bits are the same, or both are NaN.
 static bool are_same(const void *left, const void *right, uint32_t count,
                      size_t bytes) {
   const float *a = left, *b = right;

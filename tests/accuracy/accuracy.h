@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// accuracy.h: what the mathematical functions of the library are measured
-// against, and errors in units in the last place.
+// accuracy.h: the mathematical functions of the library, their references, and
+// errors in units in the last place.
 #ifndef ACCURACY_H
 #define ACCURACY_H
 

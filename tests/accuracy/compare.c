@@ -88,8 +88,8 @@ static bool has_exact(const comparison *c) {
   return c->one ? c->one->exact != NULL : c->two->exact != NULL;
 }
 
-// The same with MPFR's result; out_reference is how far the reference is from
-// that, in ULP.
+// Returns the error against MPFR's result; out_reference is the reference's own
+// error, in ULP.
 static double exact_error(const comparison *c, double x, double y, double got,
                           double reference, double *out_reference) {
   mpfr_t a, b, exact;
@@ -122,7 +122,7 @@ static double exact_error(const comparison *c, double x, double y, double got,
 
 // --- What matters ------------------------------------------------------------
 
-// Arguments, results and what they are compared with.
+// Arguments, results and reference results.
 typedef struct part {
   uint32_t count;
   double x[PART], y[PART], got[PART], wanted[PART];
@@ -169,8 +169,8 @@ static bool is_any_in_range(const comparison *c, const part *p) {
   return false;
 }
 
-// Doubtful is what is worse than the worst so far, close to the bound, or no
-// number where the other is one.
+// Results are doubtful if they are worse than the worst so far, close to the
+// bound, or NaN where the other is a number.
 SEVERAL_TARGETS
 static void find_doubtful(const comparison *c, part *p) {
   const number_format format = *c->format;

@@ -21,7 +21,7 @@ typedef struct worst {
   double error, x, y, got;
 } worst;
 
-// What is compared, and what was found.
+// The subject of a comparison, and its findings.
 typedef struct comparison {
   const subject *one;  // or
   const pair_subject *two;

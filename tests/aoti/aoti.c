@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// aoti.c: what the tests of the ABI share.
+// aoti.c: shared by the tests of the ABI.
 #include "aoti/aoti.h"
 
 static void delete_tensor(void *tensor) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// aoti.h: what the tests of the ABI share.
+// aoti.h: shared by the tests of the ABI.
 #ifndef TESTS_AOTI_AOTI_H
 #define TESTS_AOTI_AOTI_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// constants.c: what follows from constants alone is computed once, and never
-// shows otherwise.
+// constants.c: results that depend on constants alone are computed once, and
+// stay right whatever happens to the constants.
 #include <string.h>
 
 #include "aoti/aoti.h"
@@ -73,7 +73,8 @@ TEST(constants, their_results_are_computed_once) {
   AtenTensorHandle first = new_result();
   record(function, first, in);
   AtenTensorHandle second = new_result();
-  record(function, second, first);  // what follows from a result follows, too
+  record(function, second, first);  // a result of a folded result is folded,
+                                    // too
   wait_for_stream();
   const uint64_t before = dispatches();
   AtenTensorHandle again = new_result();

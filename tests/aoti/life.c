@@ -21,7 +21,7 @@ static mtl_model *load(int factor) {
   return model;
 }
 
-// Runs the model on {1, 2, ...} and checks what comes.
+// Runs the model on {1, 2, ...} and checks the outputs.
 static void run(mtl_model *model, mtl_stream *stream, int factor) {
   float numbers[64];
   for (int i = 0; i < 64; ++i) {

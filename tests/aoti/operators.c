@@ -100,7 +100,8 @@ TEST(operators, scatter_in_place_and_from_another) {
   CHECK_CONTAINS(mtl_last_error(), "median");
 }
 
-// Sections 1.2, 1.3 and 8 of what models and hosts import.
+// Sections 1.2, 1.3 and 8 of the list of functions that models and hosts
+// import.
 static const char *const names[] = {
     "mps_create_shader_library",
     "mps_delete_shader_library",

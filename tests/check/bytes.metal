@@ -71,7 +71,7 @@ kernel void own_group(device uchar *x, device uchar *y, T) {
   threadgroup_barrier(mem_flags::mem_threadgroup);
   y[t] = part[63 - t];
 }
-// Everybody reads what nobody writes, beside what some do.
+// All threads read bytes that nobody writes, beside bytes that some write.
 kernel void read_by_all(device uchar *y, I) {
   y[4 + i] = y[0] + y[1] + y[2] + y[3];
 }

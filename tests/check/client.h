@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// client.h: what the tests that check from C have in common: a device with
-// three queues, kernels, encoders of one dispatch, and findings.
+// client.h: shared by the tests that check from C: a device with three queues,
+// kernels, encoders of one dispatch, and findings.
 #ifndef CHECK_CLIENT_H
 #define CHECK_CLIENT_H
 

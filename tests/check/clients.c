@@ -36,7 +36,7 @@ TEST(dispatches, with_a_barrier_do_not) {
   CHECK_EQUAL(count_findings(), 0);
 }
 
-// Both are committed before either has begun: what is complete by a commit
+// Both are committed before either has begun: work that is complete by a commit
 // counts as ordered before it.
 static void run_queues(void) {
   open_all();
@@ -126,7 +126,7 @@ TEST(queues, hand_on_what_they_wait_for) {
   wait_for_clean(get);
 }
 
-// What the host has waited for comes before what it signals.
+// Work that the host has waited for is ordered before the host's signal.
 TEST(queues, are_ordered_by_a_signal_of_the_host) {
   open_all();
   mtl_buffer *x = buffer_of(BYTES), *y = buffer_of(BYTES);
@@ -142,7 +142,7 @@ TEST(queues, are_ordered_by_a_signal_of_the_host) {
   wait_for_clean(get);
 }
 
-// And so does what came before an event that it has waited for.
+// So is work before an event that the host has waited for.
 TEST(queues, are_ordered_by_a_wait_of_the_host) {
   open_all();
   mtl_buffer *x = buffer_of(BYTES), *y = buffer_of(BYTES);
@@ -181,7 +181,7 @@ TEST(queues, race_with_what_comes_behind_the_signal) {
         is_found("race.dispatch", "get", "put"));
 }
 
-// used: what the encoder is told to use, or NULL.
+// used: the buffer passed to use_buffer, or NULL.
 static mtl_status run_follow(uint64_t address, mtl_buffer *used) {
   mtl_buffer *list = buffer_of(sizeof address);
   memcpy(mtl_buffer_contents(list), &address, sizeof address);

@@ -9,7 +9,8 @@ static mtl_fence *fence_of(void) {
   return fence;
 }
 
-// One dispatch in an encoder, behind a fence and in front of one, or NULL.
+// One dispatch in an encoder, behind a fence and in front of another; either
+// may be NULL.
 static void encode_between(mtl_command_buffer *commands, const char *name,
                            mtl_buffer *first, mtl_buffer *second,
                            mtl_fence *before, mtl_fence *behind) {
@@ -139,7 +140,7 @@ TEST(fences, order_no_encoder_that_did_not_update_them) {
   CHECK_ERROR(run(commands), MTL_KERNEL_FAULT, "race.dispatch");
 }
 
-// Longer ago than what is kept of encoders.
+// Further back than the checker's memory of encoders.
 TEST(fences, of_long_ago_still_order) {
   open_all();
   mtl_buffer *x = buffer_of(BYTES), *y = buffer_of(BYTES);

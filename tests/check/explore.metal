@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Results that depend on the schedule, and some that do not. What is printed is
-// what the order `forward` leaves.
+// Results that depend on the schedule, and some that do not. The printed values
+// are those of the order `forward`.
 // run: sum --grid 256 --group 64 0=rand:f32:256 1=zeros:f32:1
 // schedule: explore:3
 // find: nondeterministic @sum

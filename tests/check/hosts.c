@@ -116,7 +116,7 @@ TEST(hosts, that_read_what_is_not_synchronized_are_found) {
   CHECK_EQUAL(count_findings(), 1);
 }
 
-// Its memory is the kernels' own.
+// The device uses host memory directly.
 TEST(hosts, of_unified_memory_are_not_checked) {
   open_all_of("cpu");
   mtl_buffer *x = shared_of(MTL_STORAGE_SHARED);

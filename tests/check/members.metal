@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Members of variables, and atomics on what was never set.
+// Members of variables, and atomics on memory that was never set.
 // run: constant_initialised --grid 4 --group 4 0=iota:f32:4 1=zeros:f32:4
 // find: bounds.subobject @initialised
 // run: element_of_array --grid 4 --group 4 0=u32:1,2,4,0 1=zeros:f32:4
@@ -98,7 +98,7 @@ kernel void compared(device uint *y, T) {
   y[t] = atomic_compare_exchange_weak_explicit(&n, &old, 1u,  // @compared
       memory_order_relaxed, memory_order_relaxed);
 }
-// An exchange needs no value before it.
+// An exchange needs no earlier value.
 kernel void exchanged(device uint *y, T) {
   threadgroup atomic_uint n;
   if (t == 0) atomic_exchange_explicit(&n, 7, memory_order_relaxed);

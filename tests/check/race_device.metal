@@ -45,7 +45,7 @@ kernel void other_values(device uint *n [[buffer(0)]],
   *n = i;  // @other_values
 }
 
-// The last threadgroup to come adds up what all have left.
+// The last threadgroup to arrive adds up the results of all.
 kernel void last_one(device const uint *x [[buffer(0)]],
                      device uint *parts [[buffer(1)]],
                      device atomic_uint *count [[buffer(2)]],

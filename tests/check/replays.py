@@ -15,7 +15,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 METTLE = os.path.join(os.environ.get("METTLE_BUILD_DIR", "build"), "mettle")
 REPLAYS = 20
-# File, arguments, schedule, what is printed.
+# File, arguments, schedule, output.
 CASES = [
     ("race_device.metal", ["other_values", "--grid", "64", "--group", "32",
                            "0=zeros:u32:1"], "random:9", "0"),

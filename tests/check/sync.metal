@@ -67,7 +67,7 @@ kernel void shuffles(device const int *x [[buffer(0)]],
   y[i] = value;
 }
 
-// What comes of the threads that are not there goes nowhere.
+// Values of threads that are not there are not used.
 kernel void unused(device const int *x [[buffer(0)]],
                    device int *y [[buffer(1)]],
                    uint i [[thread_position_in_grid]]) {

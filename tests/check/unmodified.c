@@ -6,7 +6,7 @@
 //   unmodified FILE KERNEL...   128 threads each, in one threadgroup; a word
 //                               "barrier" between two is one
 //
-// It prints the command buffer's error, or "done".
+// Prints the command buffer's error, or "done".
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -54,7 +54,7 @@ def _check(tool, kernel, binding, count, *more):
     does = "read" if kernel.startswith("read") else "wrote"
     behind = tool.fails(1, ["'buffer 0 x'", kernel, does, "ends.metal"],
                         *_run(tool, kernel, binding, 1, count, *more))
-    # Of a row of lanes processors tell some byte of what faulted.
+    # With a row of lanes, processors report the address of some faulting byte.
     exact = "right behind the end", *(["past the end"] if "row" in kernel
                                       else [])
     assert any(text in behind.err for text in exact), behind.err

@@ -100,7 +100,7 @@ def types_come_from_the_kernel_by_index_too(tool):
     run = _saxpy(tool)
     done = tool.done(*run, "0=1,2,3,4", "1=zeros:4", "2=0.5", "--print", "1")
     assert done.out == "1: 0.5 1 1.5 2\n", done.out
-    # What was written before goes on: a type, of ours or Metal's.
+    # Types written so before are still accepted: Mettle's names or Metal's.
     done = tool.done(*run, "x=iota:f32:4", "y=ones:float:4", "a=f32:1",
                      "--print", "y")
     assert done.out == "y: 1 2 3 4\n", done.out

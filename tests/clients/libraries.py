@@ -32,7 +32,7 @@ def stand_in(kind):
     return os.path.join(BUILD, kind)
 
 
-# what: (stand-in, preloaded, loaded by the client, what it must say)
+# name: (stand-in, preloaded, loaded by the client, expected output)
 CASES = {
     "alone": ("right", [], [], "right used"),
     "another is preloaded": ("right", ["meddler"], [], "right used"),

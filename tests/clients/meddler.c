@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// meddler.c: another build of the stand-in for OpenBLAS, as numpy brings one:
-// some names are the same, and what they mean is not.
+// meddler.c: a second build of the stand-in for OpenBLAS, as numpy brings one:
+// some of its names are the same but have another meaning.
 void *blas_memory_alloc(int place);
 void *blas_memory_alloc(int place) {
   (void)place;

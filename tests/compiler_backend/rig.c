@@ -220,7 +220,7 @@ static memory_piece piece_of(size_t size_bytes) {
   return (memory_piece){memory, memory + margin, size_bytes};
 }
 
-// Nothing may be changed around what was asked for.
+// Nothing may be changed around the requested memory.
 static void check_margins(const memory_piece *piece) {
   for (size_t i = 0; i < MTLI_CPU_SCRATCH_MARGIN_BYTES; ++i) {
     CHECK(piece->memory[i] == 0xa5 &&

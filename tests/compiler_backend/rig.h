@@ -27,7 +27,7 @@ typedef struct rig_kernel {
 typedef enum rig_way {
   RIG_T0,
   RIG_T1,
-  RIG_T1_WITHOUT_VECTORS,  // what T1 falls back to
+  RIG_T1_WITHOUT_VECTORS,  // the code that T1 falls back to
   RIG_WAYS,
 } rig_way;
 

@@ -78,8 +78,8 @@ TEST(commands, enqueueing_twice_is_refused) {
   CHECK_ERROR(mtl_command_buffer_enqueue(commands), MTL_INVALID_STATE, "");
 }
 
-// Recording into a committed command buffer is refused where it can be told,
-// and never changes what was committed.
+// Recording into a committed command buffer is refused where the call can tell,
+// and never changes the committed work.
 TEST(commands, events_after_commit_change_nothing) {
   mtl_event *event = new_event();
   mtl_command_buffer *commands = new_commands(new_queue());
@@ -347,7 +347,7 @@ static void note_later(void *context, mtl_command_buffer *commands) {
   note->place = ++*note->order;
 }
 
-// They come first, whatever the order that they were added in.
+// Direct callbacks run first, in whatever order they were added.
 TEST(commands, direct_callbacks_come_before_the_others) {
   int order = 0;
   direct first = {.order = &order}, second = first, later = first;

@@ -56,8 +56,8 @@ static pid_t parent_of(pid_t process) {
   return parent;
 }
 
-// Kills the children of this process, the compiler's server and what it leaves
-// behind, and waits for their ends. Returns their number.
+// Kills the children of this process, the compiler's server and its workers,
+// and waits for their ends. Returns their number.
 static int kill_children(void) {
   DIR *folder = opendir("/proc");
   CHECK(folder != NULL);

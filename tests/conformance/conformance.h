@@ -68,7 +68,7 @@ typedef struct worker {
   mtl_buffer *data;
 } worker;
 
-// One dispatch of "add_one" over 1000 numbers; what it makes is released on
+// One dispatch of "add_one" over 1000 numbers; its objects are released on
 // return, so that it may be called often and from any thread.
 void work_once(const worker *it);
 
@@ -79,7 +79,7 @@ mtl_size size_of(uint32_t x, uint32_t y, uint32_t z);
 uint32_t *words(mtl_buffer *buffer);
 float *floats(mtl_buffer *buffer);
 
-// Releases at the end of the test what the test made itself.
+// Releases at the end of the test an object that the test made itself.
 void release_buffer_later(mtl_buffer *buffer);
 void release_library_later(mtl_library *library);
 void release_function_later(mtl_function *function);
@@ -143,7 +143,8 @@ extern const char simple_kernels[];
     "template [[host_name(\"full\")]] kernel\n" \
     "decltype(twice<true>) twice<true>;\n"
 
-// add_there: adds 4 to what a pointer in an argument buffer points to.
+// add_there: adds 4 to the number that a pointer in an argument buffer points
+// to.
 #define ADD_THERE \
     "struct Place { device uint *data; };\n" \
     "kernel void add_there(constant Place &place [[buffer(0)]],\n" \

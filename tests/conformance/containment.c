@@ -304,7 +304,7 @@ TEST(containment, bytes_of_an_encoder_end_at_their_end) {
   }
 }
 
-// So many values that some share pages: all of them keep their contents.
+// So many inline values that some share pages: all of them keep their contents.
 TEST(containment, bytes_of_many_dispatches_are_kept) {
   enum { COUNT = 3000 };
   mtl_pipeline *pipeline = pipeline_of("take", false);
@@ -391,7 +391,7 @@ TEST(containment, misaligned_vectors_are_told) {
 
 static sigjmp_buf probe_start;
 static volatile sig_atomic_t own_faults;
-// Below what a program may map.
+// An address below those that a program may map.
 static int *volatile nowhere = (int *)4096;
 
 static void on_own_fault(int number) {

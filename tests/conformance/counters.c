@@ -108,7 +108,7 @@ TEST(counters, samples_inside_encoders) {
   CHECK(sample_at(samples, 3) <= device_now());
 }
 
-// What lies between two samples takes what the host sees it take, at the most.
+// The time between two samples is at most the time that the host sees.
 TEST(counters, samples_enclose_the_work) {
   enum { BYTES = 64 << 20 };
   mtl_counter_sample_buffer *samples = new_samples(2, MTL_STORAGE_SHARED);
@@ -377,7 +377,7 @@ TEST(counters, host_work_has_its_times) {
   CHECK(times[0].start_ns != 0 && times[0].start_ns <= times[0].end_ns);
 }
 
-// Twice, since what an execution has prepared is used again.
+// Twice, since an execution's prepared memory is used again.
 TEST(counters, executions_of_indirect_commands_have_their_times) {
   enum { COUNT = 1 << 20 };
   mtl_indirect_command_buffer *indirect = NULL;

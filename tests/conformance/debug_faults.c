@@ -81,8 +81,8 @@ static mtl_buffer *particles(void) {
       .length_bytes = 4096, .guarded = true, .label = "particles"});
 }
 
-// The kernel misses at an element; its error names the place and the buffer.
-// The queue goes on.
+// The kernel's access misses at an element; its error names the place and the
+// buffer. The queue still works.
 static void check_fault(const char *kernel, uint64_t where, const char *place,
                         const char *what) {
   mtl_queue *queue = new_queue();

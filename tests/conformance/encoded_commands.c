@@ -96,7 +96,8 @@ static const char kernels[] =
     "  out[5] = uint(e.other.size());\n"
     "}\n";
 
-// What a test encodes with: the struct Encoder, and what it leads to.
+// The struct Encoder that a test encodes with, and the objects that it refers
+// to.
 typedef struct scene {
   mtl_library *library;
   mtl_argument_encoder *encoder;
@@ -129,7 +130,8 @@ static void set_value(const scene *it, uint32_t value) {
   *place = value;
 }
 
-// With data_words zeros, and number_count numbers from 0 on, 16 bytes apart.
+// Makes a scene with data_words zeros, and number_count numbers from 0 on, 16
+// bytes apart.
 static scene new_scene(mtl_indirect_command_buffer_desc desc,
                        uint32_t data_words, uint32_t number_count) {
   scene it = {.library = new_library(kernels),
@@ -530,7 +532,7 @@ TEST(encoded, what_is_not_there_is_told_when_it_runs) {
   CHECK_OK(mtl_argument_encoder_set_buffer(it.encoder, NULL, 0, 4));
   fails(encode_and_execute(&it, "each", 1, 1), MTL_INVALID_ARGUMENT,
         "argument 'data'");
-  // The host sets right what a kernel had wrong.
+  // The host corrects a command that a kernel had encoded wrongly.
   CHECK_OK(
       mtl_indirect_command_buffer_set_buffer(it.commands, 0, it.data, 0, 0));
   execute(&it, 0, 1);

@@ -188,7 +188,7 @@ TEST(encoders, unbound_buffer_is_missing_again) {
   check_refused(it, "out");
 }
 
-// It is a fault where the kernel uses it: threadgroups.c.
+// It is a fault where the kernel uses that memory: threadgroups.c.
 TEST(encoders, missing_threadgroup_memory_is_recorded) {
   recording it = record("use_scratch");
   mtl_compute_encoder_set_buffer(it.encoder, new_buffer(4), 0, 0);

@@ -173,7 +173,7 @@ TEST(endings, time_of_waiting_does_not_count) {
   CHECK_OK(mtl_command_buffer_wait(commands));
 }
 
-// What comes behind one that ends early: its events, and the queue's next.
+// Work behind an early end: its events, and the queue's next work.
 static void check_what_follows(mtl_status status, uint64_t limit_ns) {
   mtl_queue *queue = new_queue();
   mtl_event *event = new_event();
@@ -347,7 +347,8 @@ TEST(endings, cancelling_at_any_moment) {
   for (uint32_t i = 0; i < 400; i++) {
     mtl_command_buffer *commands = NULL;
     CHECK_OK(mtl_command_buffer_create(queue, NULL, &commands));
-    // Every fourth waits for an event that comes after it has been handed over.
+    // Every fourth waits for an event that is signalled after it has been
+    // handed over.
     if (i % 4 == 0) {
       mtl_command_buffer_wait_event(commands, event, i + 1);
     }
@@ -464,7 +465,8 @@ static void wait_in_deallocator(void *context, void *bytes, size_t length) {
   free(bytes);
 }
 
-// A queue drops what its work has used; it cannot go on meanwhile.
+// A queue releases its work's resources in a deallocator that waits; meanwhile
+// the queue cannot continue.
 TEST(endings, deallocator_that_waits_for_its_queue_is_told) {
   enum { BYTES = 16384 };
   mtl_queue *queue = new_queue();

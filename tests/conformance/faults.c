@@ -253,7 +253,7 @@ static mtl_pipeline *placed_pipeline(const char *kernel, bool debug) {
   return new_pipeline_from(library, kernel);
 }
 
-// A kernel's fault is told with the line of what it did, in both tiers.
+// A kernel's fault is reported with the line of the access, in both tiers.
 static void check_line(const char *kernel, const char *place) {
   for (int debug = 0; debug < 2; debug++) {
     mtl_buffer *out = new_buffer_like(

@@ -55,7 +55,7 @@ TEST(forks, child_may_release_the_parents_objects) {
   CHECK_EQUAL(words(it.data)[999], 2);
 }
 
-// A new device in the child either works or says clearly that it does not.
+// A new device in the child either works or fails with a clear message.
 static void use_new_device(void *context) {
   (void)context;
   mtl_device *device = NULL;

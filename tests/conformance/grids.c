@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// grids.c: exact grids, and what a thread knows of its place.
+// grids.c: exact grids, and a thread's position in them.
 #include "conformance.h"
 
 static const char grid_kernels[] =

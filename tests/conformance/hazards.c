@@ -16,7 +16,7 @@ static const char step_kernels[] =
     // True for no i here, which a compiler cannot know.
     "  data[i] = data[i] * 3 + add + (noise == 0x9e3779b9 ? 1 : 0);\n"
     "}\n"
-    // Reads what other threadgroups of the earlier dispatch wrote.
+    // Reads elements that other threadgroups of the earlier dispatch wrote.
     "kernel void mirror(device const uint *in [[buffer(0)]],\n"
     "                   device uint *out [[buffer(1)]],\n"
     "                   uint i [[thread_position_in_grid]],\n"

@@ -58,7 +58,7 @@ TEST(heaps, tell_what_they_are) {
   CHECK_EQUAL(mtl_heap_used_bytes(heap), 0);
   CHECK_EQUAL(mtl_heap_current_allocated_bytes(heap), 3 * MIB);
   CHECK_EQUAL(mtl_heap_max_available_bytes(heap, 0), 3 * MIB);
-  // Its resources take no more of the device.
+  // The heap's resources take no more memory of the device.
   mtl_buffer *buffer = new_in(heap, MIB, 0);
   CHECK(mtl_buffer_heap(buffer) == heap);
   CHECK_EQUAL(mtl_device_current_allocated_bytes(the_device()),
@@ -320,7 +320,8 @@ TEST(heaps, used_heap_is_reached_through_addresses) {
 
 enum { STEPS = 20 };
 
-// Steps on two buffers of one place in turn, in a concurrent encoder.
+// Dispatches write two buffers at one place of a heap in turn, in a concurrent
+// encoder.
 static void run_steps(mtl_heap *heap, bool has_barriers) {
   mtl_pipeline *triple = new_pipeline(kernels, "triple");
   mtl_buffer *same[2] = {new_in(heap, COUNT * 4, 0),

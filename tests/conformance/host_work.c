@@ -80,7 +80,7 @@ TEST(host_work, keeps_its_buffers) {
   finish(commands);
 }
 
-// Writes what it has of scratch, and notes whether it is aligned.
+// Writes to the scratch memory, and notes whether it is aligned.
 static void use_scratch(const void *arguments, void *const *addresses,
                         void *scratch, uint64_t first, uint64_t end) {
   (void)arguments;

@@ -73,7 +73,7 @@ static mtl_command_buffer *encode_execution(
   return outer;
 }
 
-// Executes with what the commands use, and waits.
+// Executes with the resources that the commands use, and waits.
 static void execute(mtl_indirect_command_buffer *commands, uint32_t first,
                     uint32_t count, mtl_buffer *const *used,
                     size_t used_count) {

@@ -99,7 +99,7 @@ TEST(libraries, unknown_language_version_is_refused) {
       MTL_INVALID_ARGUMENT, "990");
 }
 
-// x is a signalling comparison away from what fast mathematics may assume.
+// x is a NaN, which fast mathematics may assume away.
 TEST(libraries, math_mode_safe_keeps_nan_and_infinity) {
   const char *source =
       "#include <metal_stdlib>\n"

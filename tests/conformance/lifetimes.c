@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Work of one dispatch that waits for start to reach 1 and then signals done,
-// with every object released right after the commit but what the caller
-// checks.
+// Commits one dispatch that waits for start to reach 1 and then signals done,
+// and releases right after the commit every object that the caller does not
+// check.
 static void commit_and_release_all(mtl_queue *queue, mtl_event *start,
                                    mtl_buffer *data, mtl_event *done) {
   mtl_library *library = NULL;
@@ -151,7 +151,7 @@ TEST(lifetimes, encoder_outlives_its_command_buffers_other_owners) {
   mtl_blit_encoder_release(blit);
 }
 
-// A completed command buffer lets go of what it used.
+// A completed command buffer releases its resources.
 TEST(lifetimes, completed_work_frees_its_buffers) {
   const uint64_t before = mtl_device_current_allocated_bytes(the_device());
   mtl_buffer *data = NULL;
@@ -242,7 +242,7 @@ TEST(lifetimes, process_ends_while_work_waits_for_ever) {
   if (child == 0) {
     mtl_event_release(commit_waiting_work());
 #ifdef __SANITIZE_ADDRESS__
-    _exit(0);  // what is never given back is a leak
+    _exit(0);  // memory that is never given back is a leak
 #endif
     exit(0);
   }
@@ -284,6 +284,6 @@ TEST(lifetimes, loading_again_and_again_takes_no_more_memory) {
   for (int i = 0; i < MORE; i++) {
     load_and_run(queue, bytes, size, data);
   }
-  // Room for what a heap keeps; a leak of LEAK_BYTES a time would show.
+  // Room for memory that a heap keeps; a leak of LEAK_BYTES a time would show.
   CHECK(test_resident_bytes() < before + MORE * LEAK_BYTES);
 }

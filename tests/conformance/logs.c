@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// logs.c: what kernels say by os_log, and who hears it.
+// logs.c: messages that kernels log by os_log, and their handlers.
 #include "conformance.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// overlaps.c: sums that kernels keep in memory, where that is apart from what
-// they add, overlaps it in part, or is the same.
+// overlaps.c: sums that kernels keep in memory, where the memory is apart from
+// the addends, overlaps them in part, or is the same.
 #include "conformance.h"
 
 #include <stdint.h>
@@ -101,7 +101,7 @@ static void encode_at(mtl_command_buffer *commands, mtl_pipeline *pipeline,
   end(encoder);
 }
 
-// All ways in which a sum may lie to what is added, each in a part of its own.
+// Lays a sum at every distance to its addends, each in a part of its own.
 static void check_overlaps(const char *name, reference *expected, lengths l) {
   static const uint32_t places[] = {0, 1, 2, 3, 5, 9, 17, 24};
   enum { PLACES = COUNT_OF(places), PART = WORDS + ROW };
@@ -125,7 +125,7 @@ static void check_overlaps(const char *name, reference *expected, lengths l) {
   }
 }
 
-// Sums that lie before, behind and in another buffer than what is added.
+// Sums that lie before, behind and in another buffer than their addends.
 static void check_apart(const char *name, reference *expected, lengths l) {
   static uint32_t before[3 * WORDS], apart[WORDS];
   fill(before, COUNT_OF(before));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// reflection.c: what a function says of its arguments.
+// reflection.c: what reflection reports of a function's arguments.
 #include "conformance.h"
 
 static const char reflected[] =

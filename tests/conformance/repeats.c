@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // repeats.c: long lists of dispatches that come again, the same or changed. A
-// driver may keep what it has made of such a list; nothing old may be seen.
+// driver may reuse its prepared form of such a list; no stale value may show.
 #include "conformance.h"
 
 #include <string.h>

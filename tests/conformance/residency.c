@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// residency.c: sets of what work may use without naming it.
+// residency.c: sets of resources that work may use without naming them.
 #include "conformance.h"
 
 static const char kernels[] =

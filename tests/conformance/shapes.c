@@ -9,8 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-// Each thread writes what it is once, and passes its index on to its neighbour
-// through threadgroup memory. The number makes a source that no cache knows.
+// Each thread writes its position once, and passes its index on to its
+// neighbour through threadgroup memory. The number makes a source that no cache
+// knows.
 static const char source_format[] =
     "#include <metal_stdlib>\n"
     "using namespace metal;\n"
@@ -57,7 +58,7 @@ static uint32_t index_of(const shape *s, mtl_size origin, mtl_size size,
   return (z * s->grid.y + y) * s->grid.x + x;
 }
 
-// Whether out holds what the kernel should have written in its runs.
+// True if out holds the kernel's expected results.
 static bool is_right(const shape *s, uint32_t number, uint32_t runs,
                      const uint32_t *out) {
   const mtl_size n = s->grid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// simdgroups.c: what the 32 threads of a simdgroup tell each other.
+// simdgroups.c: the exchange of values between the 32 threads of a simdgroup.
 #include "conformance.h"
 
 static const char simdgroup_kernels[] =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// sources.c: source text that is wrong, in every way, and what it gets.
+// sources.c: invalid source texts of every kind, and their errors.
 #include "conformance.h"
 
 #include <stdio.h>

@@ -59,7 +59,8 @@ TEST(storage_modes, managed_modified_range_reaches_the_device) {
   CHECK_EQUAL(words(copy)[15], 99);
 }
 
-// With memory of its own, a device does not see what it was not told of.
+// A device with memory of its own does not see host writes that it was not told
+// of.
 TEST(storage_modes, managed_untold_writes_stay_with_the_host) {
   if (the_info()->has_unified_memory) {
     test_skip("one memory: a write is seen at once");

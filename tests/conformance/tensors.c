@@ -226,7 +226,7 @@ TEST(tensors, tell_how_many_bytes_they_take) {
   CHECK_EQUAL(size_bytes, 42);
 }
 
-// Making what cannot be.
+// Creating tensors that are not allowed.
 static void refused(mtl_buffer_tensor_desc desc, const char *text) {
   mtl_buffer_tensor *tensor = NULL;
   CHECK_ERROR(mtl_buffer_tensor_create(new_buffer(64), &desc, &tensor),

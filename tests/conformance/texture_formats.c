@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// texture_formats.c: what the bytes of every pixel format mean to kernels, and
-// which bytes kernels write. Expected values follow the MSL specification,
-// "Texture addressing and conversion rules".
+// texture_formats.c: the values that kernels read from the bytes of every pixel
+// format, and the bytes that they write. Expected values follow the MSL
+// specification, "Texture addressing and conversion rules".
 #include <math.h>
 #include <string.h>
 
@@ -139,7 +139,7 @@ TEST(texture_formats, numbers_are_read) {
   }
 }
 
-// What a format can hold exactly is written as it was read.
+// Numbers that a format holds exactly are written as they were read.
 TEST(texture_formats, numbers_are_written) {
   texel_case cases[CASE_COUNT];
   fill_cases(cases);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// texture_sampling.c: what kernels sample and gather. Coordinates are multiples
-// of 1/128 and sides powers of two, so that the formulas of the specifications
-// (MSL, "Samplers"; OpenCL C 8.2) hold to the last bit.
+// texture_sampling.c: values that kernels sample and gather. Coordinates are
+// multiples of 1/128 and sides powers of two, so that the formulas of the
+// specifications (MSL, "Samplers"; OpenCL C 8.2) hold to the last bit.
 #include <math.h>
 #include <string.h>
 
@@ -163,7 +163,7 @@ TEST(texture_sampling, every_address_mode_and_filter) {
   for (int mode = 0; mode <= MTL_ADDRESS_CLAMP_TO_BORDER_COLOR; mode++) {
     for (int filter = 0; filter <= MTL_FILTER_LINEAR; filter++) {
       points p = {.count = 0};
-      // Not on the border between two texels, which a mirror may turn around.
+      // Not on the border between two texels, which a mirror may swap.
       for (int i = 0; i < 400; i++) {
         add_point(&p, (float)(2 * i - 319) / 128,
                   (float)(2 * (i * 13 % 250) - 179) / 128, 0, 0);

@@ -209,7 +209,7 @@ TEST(textures, wrong_descriptors_are_refused_with_numbers) {
   }
 }
 
-// Records one dispatch of invert and returns what the encoder's end says.
+// Records one dispatch of invert and returns the status of the encoder's end.
 static mtl_status dispatch_invert(mtl_texture *in, mtl_texture *out,
                                   bool set_out) {
   mtl_compute_encoder *encoder = new_encoder(new_commands(new_queue()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// textures.h: what the tests of textures share.
+// textures.h: shared by the tests of textures.
 #ifndef METTLE_TESTS_TEXTURES_H
 #define METTLE_TESTS_TEXTURES_H
 

@@ -30,7 +30,8 @@ static const char threadgroup_kernels[] =
     "  }\n"
     "  if (local == 0) { out[group] = sums[0]; }\n"
     "}\n"
-    // An inclusive prefix sum: what a thread read must be kept across.
+    // An inclusive prefix sum: a thread's read value must be kept across the
+    // barrier.
     "kernel void prefix_sum(device uint *data [[buffer(0)]],\n"
     "                       uint local [[thread_index_in_threadgroup]],\n"
     "                       uint size [[threads_per_threadgroup]]) {\n"

@@ -80,7 +80,7 @@ static void put(void *target, mtl_data_type type, uint32_t i) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
   const uint16_t bfloat = (uint16_t)(bits >> 16);
-  // Such numbers' exponents and fractions are whole in a half.
+  // Such a number's exponent and fraction fit a half exactly.
   const uint16_t half =
       value == 0 ? 0
                  : (uint16_t)((bits >> 16 & 0x8000) |

@@ -138,7 +138,7 @@ def _weights(random, e, bits, rows, length):
 
 def _quantized(random, library, e, bits):
     key = f"{e.name}_{bits}"
-    # Batches of one: what follows the sizes is not read.
+    # Batches of one: the arguments after the sizes are not read.
     rest = {7: np.int32(0), 8: mlx.ints(0), 9: mlx.longs(0), 10: np.int32(0),
             11: mlx.ints(0), 12: mlx.longs(0), 13: mlx.longs(0),
             14: mlx.longs(0)}

@@ -13,7 +13,7 @@ KINDS = (FLOAT32, FLOAT16) if FULL else (FLOAT16,)
 BITS = (2, 3, 4, 5, 6, 8) if FULL else (3, 4, 6)
 FILES = ["utils.h", "steel/gemm/gemm.h", "quantized_utils.h"]
 ONE = np.int32(1)
-# Of one batch: what follows the sizes is not read.
+# One batch: the arguments after the sizes are not read.
 UNUSED = (np.int32(0), mlx.ints(0), mlx.longs(0), np.int32(0), mlx.ints(0),
           *[mlx.longs(0)] * 3)
 

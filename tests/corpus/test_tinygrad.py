@@ -11,9 +11,9 @@ import numpy as np
 import check
 import sources
 
-# Its cache and its threads are of no use here.
+# tinygrad's cache and threads are of no use here.
 os.environ.update(DEV="METAL", CACHELEVEL="0", CCACHE="0", PARALLEL="0")
-# Its CPU device compiles with the clang that it finds.
+# tinygrad's CPU device compiles with the clang on the path.
 os.environ["PATH"] += os.pathsep + "/usr/lib/llvm-19/bin"
 
 

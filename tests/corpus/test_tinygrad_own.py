@@ -15,7 +15,7 @@ import check
 import sources
 
 os.environ.update(DEV="METAL", CACHELEVEL="0", CCACHE="0", PARALLEL="0")
-# Its CPU device compiles with the clang that it finds.
+# tinygrad's CPU device compiles with the clang on the path.
 os.environ["PATH"] += os.pathsep + "/usr/lib/llvm-19/bin"
 
 def _operators(checkout):

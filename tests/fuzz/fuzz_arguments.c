@@ -108,7 +108,7 @@ static void print_elements(const kernel_binding *binding) {
   const size_t size_bytes = (size_t)element->size_bytes * element->array_length;
   check(nowhere != NULL && binding->values_bytes % size_bytes == 0);
   check(binding->array.data_bytes == binding->values_bytes);
-  // The first tell what the rest would, and cost less.
+  // Further bits would find the same faults, and cost more.
   const size_t most = size_bytes * 8;
   for (size_t i = 0; i < binding->values_bytes && i < most; i += size_bytes) {
     element_print(nowhere, element, binding->values + i, i % 2 == 1);

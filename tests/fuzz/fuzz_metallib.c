@@ -34,7 +34,7 @@ bool fuzz_accepts(const uint8_t *bytes, size_t size) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   (void)mtli_metallib_is(data, size);
   (void)read_list(data, size);
-  // Once more with a header that is right in what fuzzers rarely guess.
+  // Once more with a header that is valid where fuzzers rarely guess right.
   enum { HEADER_BYTES = 88, SIZE_OFFSET = 16 };
   if (size >= HEADER_BYTES) {
     static const uint8_t start[] = {'M', 'T', 'L', 'B', 1, 0x80,

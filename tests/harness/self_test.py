@@ -121,7 +121,7 @@ CHECKS = {
 
 
 # /proc/loadavg with so many runnable threads, run.py among them; processors;
-# what part of a second counts.
+# the part of a second that counts.
 SHARES = [
     ("0.10 0.20 0.30 1/200 999", 2, 1.0),
     ("0.10 0.20 0.30 3/200 999", 2, 1.0),

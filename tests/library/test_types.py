@@ -12,7 +12,7 @@ from harness import HEADERS, ROOT, check, finish
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("METTLE_BUILD_DIR", os.path.join(ROOT, "build"))
 
-# A statement that must not compile: what the message must say.
+# A statement that must not compile: the expected message.
 WRONG = {
     "v.xx = float2(1);": "__put_xx",
     "v.q = 1;": "no member named 'q'",

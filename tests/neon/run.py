@@ -118,7 +118,7 @@ def main():
         return 1
     os.environ.update(METTLE_COMPILER=os.path.join(main_build, "mettlec"),
                       METTLE_CPU_TARGET="aarch64", METTLE_TEST_DEVICE="cpu",
-                      # It takes the newer advice and does nothing.
+                      # The emulator accepts the newer advice and does nothing.
                       METTLE_GUARDS="mappings")
     prefix = [qemu, "-L", f"/usr/{TRIPLE}"]
     program = [*prefix, os.path.join(folder, "conformance")]

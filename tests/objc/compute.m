@@ -478,8 +478,8 @@ static void refused_commits(void) {
   unsetenv("METTLE_OBJC_EXCEPTIONS");
 }
 
-// A handler keeps what it names, and a command buffer that is never committed
-// keeps nothing.
+// A handler retains the objects that it captures, and a command buffer that is
+// never committed retains nothing.
 static void uncommitted_handlers(void) {
   int gone = 0;
   @autoreleasepool {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// language.m: what compilers and the runtime owe each other: classes, protocols,
+// language.m: the contract of compilers and the runtime: classes, protocols,
 // categories, properties, blocks, weak references, exceptions.
 #import <Foundation/Foundation.h>
 #import <objc/message.h>

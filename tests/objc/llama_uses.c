@@ -100,7 +100,7 @@ int main(int count, char **words) {
   for (int i = 0; i < prompt; ++i) {
     tokens[i] = (i * 37 + 11) % vocabulary;
   }
-  if (!out) {  // timed: what is compiled and allocated is so before
+  if (!out) {  // untimed: compiles and allocates everything first
     decode(context, vocabulary, tokens, prompt, 0, NULL);
     decode(context, vocabulary, tokens, 1, prompt, NULL);
     llama_memory_clear(llama_get_memory(context), true);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// threads.m: eight threads at once over what programs share: queues, buffers,
-// libraries, events and their listeners, pools, blocks, weak references,
-// classes that are met for the first time, associated objects, locks. Built
-// with automatic reference counting.
+// threads.m: eight threads at once over objects that programs share: queues,
+// buffers, libraries, events and their listeners, pools, blocks, weak
+// references, classes that are met for the first time, associated objects,
+// locks. Built with automatic reference counting.
 #import <Metal/Metal.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -98,7 +98,8 @@ static void references(void) {
   other.back = own;
   own.name = @"own";
   __weak Item *gone = own;
-  @autoreleasepool {  // what getters give may stay until the pool ends
+  @autoreleasepool {  // objects that getters return may live until the pool
+                      // ends
     expect([other.back.name isEqualToString:@"own"]);
   }
   static char key;

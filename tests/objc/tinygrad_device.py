@@ -23,7 +23,7 @@ def run(path, folder):
     """Runs a file of tests; returns how many passed, failed, were skipped."""
     variables = dict(os.environ, DEV="METAL", PARALLEL="0",
                      XDG_CACHE_HOME=folder)
-    # Its CPU device compiles with the clang that it finds.
+    # tinygrad's CPU device compiles with the clang on the path.
     variables["PATH"] += os.pathsep + "/usr/lib/llvm-19/bin"
     import tinygrad
     package = os.path.dirname(os.path.dirname(tinygrad.__file__))

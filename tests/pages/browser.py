@@ -33,7 +33,7 @@ class Browser:
         self.folder = tempfile.TemporaryDirectory()
         to_browser, self.to = os.pipe()
         self.ours, from_browser = os.pipe()
-        # They are to be 3 and 4 there.
+        # The page's pipes must be file descriptors 3 and 4.
         command = ["bash", "-c", f"exec 3<&{to_browser} 4>&{from_browser}; "
                    'exec "$@"', "chromium", program(), "--headless=new",
                    "--no-sandbox", "--disable-gpu", "--no-first-run",

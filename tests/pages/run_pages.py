@@ -23,7 +23,7 @@ def main():
         print(f"skipped {test}: {why}")
     bad = len(result.failures) + len(result.errors)
     skipped = len(result.skipped)
-    # A class that is skipped runs none of its tests.
+    # A skipped class runs none of its tests.
     passed = max(0, result.testsRun - bad - sum(
         isinstance(test, unittest.TestCase) for test, _ in result.skipped))
     print(f"{passed} passed, {bad} failed" +

@@ -25,7 +25,8 @@ def name_of(track, name):
 
 
 QUEUE = 1 << 30
-# Two command buffers of a queue, 1 ms; what is expected below is read off it.
+# Two command buffers of a queue, 1 ms; the expected values below are read off
+# it.
 EVENTS = [
     {"ph": "M", "pid": 1, "tid": 7, "name": "process_name",
      "args": {"name": "by hand"}},
@@ -273,7 +274,7 @@ class Real(unittest.TestCase):
                       e["id"] in starts]
             self.assertEqual(page.run("timeline.model.flows.length"),
                              len(arrows))
-            # Each arrow of a commit joins what it says.
+            # Each arrow of a commit joins the slices that it names.
             self.assertTrue(page.run(
                 "timeline.model.flows.filter(f => f.name === 'commit')"
                 ".every(f => f.from.category === 'commit' && "

@@ -610,7 +610,7 @@ TEST(cache, forgets_results_of_another_compiler) {
   setenv("METTLE_COMPILER", copied_compiler, 1);
   run_in_child(miss_a);
   run_in_child(hit_a);
-  copy_stand_in();  // a new build of it, as far as anybody can tell
+  copy_stand_in();  // a new build of it, to all appearances
   run_in_child(miss_a);
   run_in_child(hit_a);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// confined_workers.c: what a worker of the compiler process cannot do, asked
-// of a real worker and of a process that confines itself; sources read what
-// they may and nothing else.
+// confined_workers.c: a real worker of the compiler process, and a process that
+// confines itself, cannot do what is forbidden; sources read permitted files
+// only.
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>

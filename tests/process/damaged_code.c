@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// damaged_code.c: clang and LLVM given what nobody wrote: sources with words
-// lost, doubled and swapped, and containers whose IR has bits turned, with a
-// checksum that is right. Each is an error with a text or compiles, and the
-// next request works.
+// damaged_code.c: clang and LLVM given damaged input: sources with words lost,
+// doubled and swapped, and containers whose IR has bits turned, with a checksum
+// that is right. Each is an error with a text or compiles, and the next request
+// works.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// process.h: what the tests of the compiler process and its cache share.
+// process.h: shared by the tests of the compiler process and its cache.
 #ifndef METTLE_TEST_PROCESS_H
 #define METTLE_TEST_PROCESS_H
 

@@ -85,7 +85,7 @@ TEST(real, sees_headers_that_change_appear_and_go) {
   CHECK_TEXT(first_name(text, &options), "one");
   write_header("parts/a.h", KERNEL("two"));
   CHECK_TEXT(first_name(text, &options), "two");
-  // A folder that was not there at all comes before.
+  // A folder that did not exist is now found first.
   CHECK_EQUAL(mkdir(early, 0700), 0);
   snprintf(parts, sizeof parts, "%s/early/parts", folder);
   CHECK_EQUAL(mkdir(parts, 0700), 0);

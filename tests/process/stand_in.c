@@ -237,7 +237,7 @@ static void finish(stand_in *self, mtlc_result *out_result) {
 
 void mtlc_compile_library(const mtlc_source *source, mtlc_result *out_result) {
   stand_in self = {.source = source};
-  // The server's own warm-up is MSL, of which nothing is understood here.
+  // The server's own warm-up is MSL, which the stand-in does not understand.
   if (source->file_observer) {
     run_lines(&self, source->text, source->size_bytes);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// kernels.metal: what the PTX of small kernels must have (run_ptx.py).
+// kernels.metal: instructions that the PTX of small kernels must have
+// (run_ptx.py).
 #include <metal_stdlib>
 using namespace metal;
 
@@ -278,7 +279,7 @@ kernel void divides_exactly(device float4 *y [[buffer(0)]],
   y[i] = y[i] / y[i + 1] + y[i + 3] / 3.0f;
 }
 
-// Two turns at once, and all they load before the first exchange.
+// Two iterations at once, with all loads before the first exchange.
 // group: 32,1,1
 // has: +-384];
 // has: +128];

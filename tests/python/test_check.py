@@ -115,7 +115,7 @@ class Check(unittest.TestCase):
     def test_other_threads_are_not_checked(self):
         lib = library()
         with mettle.check() as findings:
-            # Its fifth element is there.
+            # The buffer's fifth element is not out of bounds.
             thread = threading.Thread(target=lib.over, args=(
                 np.zeros(5, np.float32),), kwargs={"threads": 4})
             thread.start()

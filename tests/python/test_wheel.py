@@ -34,7 +34,7 @@ class Wheel(unittest.TestCase):
         if sys.version_info < (3, 11):
             raise unittest.SkipTest("packing wants Python 3.11")
         cls.folder = tempfile.TemporaryDirectory()
-        # An old compiler may lie in build/wheel: the libraries are what counts.
+        # An old compiler may lie in build/wheel: only the libraries count.
         subprocess.run([sys.executable, "-B",
                         os.path.join(ROOT, "python", "build_backend.py"),
                         BUILD, cls.folder.name], check=True,

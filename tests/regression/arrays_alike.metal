@@ -11,7 +11,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-// Which rows to add, and so who comes to a barrier, is in arrays.
+// Arrays say which rows to add, and so which threads reach a barrier.
 kernel void chosen(device const uint *ids [[buffer(0)]],
                    device const uint *x [[buffer(1)]],
                    device float *y [[buffer(2)]],

@@ -14,7 +14,7 @@ struct Plain {
   operator float() const { return float(value); }
 };
 
-// Its own copy counts.
+// Its own operator= counts the copies.
 struct Counting {
   uint value;
   Counting() = default;

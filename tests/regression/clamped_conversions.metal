@@ -14,7 +14,8 @@
 #include <metal_stdlib>
 using namespace metal;
 
-// Conversions of what a program has clamped itself, or half of it.
+// Conversions of values that a program has clamped itself, on both sides or
+// one.
 
 kernel void whole(device const float *x [[buffer(0)]],
                   device int *y [[buffer(1)]],

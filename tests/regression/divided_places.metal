@@ -245,7 +245,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-// Quotients and remainders by what is the same for all threads.
+// Quotients and remainders by a divisor that is the same for all threads.
 
 kernel void lines(constant uint2 &p [[buffer(0)]], device uint *q [[buffer(1)]],
                   device uint *r [[buffer(2)]],

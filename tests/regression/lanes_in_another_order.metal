@@ -32,7 +32,7 @@ static uint count_wrong(threadgroup vec<T, Count> *memory, ushort t) {
   memory[place(t)] = vec<T, Count>(T(t), T(t + 100));
   threadgroup_barrier(mem_flags::mem_threadgroup);
   uint wrong = 0;
-  // Every place has what its thread left there, or nothing.
+  // Every element holds its thread's value, or is untouched.
   for (ushort i = t; i < 2 * PLACES; i += THREADS) {
     T expected = T(-1), second = T(-1);
     for (ushort other = 0; other < THREADS; other++) {

@@ -33,22 +33,23 @@ kernel void sides(device const int *x [[buffer(0)]],
   y[lane] = values[lane];
 }
 
-// A thread goes round as many times as its number modulo 4. In each turn all
-// that still do count themselves, and each sees the whole count.
+// A thread iterates as many times as its number modulo 4. In each iteration all
+// threads still in the loop count themselves, and each sees the whole count.
 kernel void turns(device int *y [[buffer(0)]],
                   uint lane [[thread_index_in_simdgroup]]) {
   volatile threadgroup int counts[32];
   counts[lane] = 0;
   for (uint turn = 0; turn < lane % 4; ++turn) {
-    const int ahead = counts[(lane + 31) % 32];  // of whom has one turn less
+    const int ahead = counts[(lane + 31) % 32];  // one of whom has one
+                                                 // iteration less
     counts[lane] = ahead + 1;
   }
-  // 1, 1 + that of the one before in the turn before, and so on.
+  // 1, 1 + the neighbour's value in the iteration before, and so on.
   y[lane] = counts[31 - lane];
 }
 
-// One thread in four returns; the others sum what those have left, and then
-// write there.
+// One thread in four returns; the others sum the values that those left, and
+// then write there.
 kernel void early(device int *y [[buffer(0)]],
                   uint lane [[thread_index_in_simdgroup]]) {
   volatile threadgroup int values[32];

@@ -64,7 +64,7 @@ using namespace metal;
       device atomic_uint *wrong, constant uint *how, uint2 t, uint l,        \
       threadgroup float(&as)[16][64], threadgroup float(&bs)[16][64]
 
-// Compares an element with what one sum comes to, and stores it.
+// Compares an element with one sum's result, and stores it.
 static void check(device const float *a, device const float *b,
                   device float *c, device atomic_uint *wrong, uint n,
                   uint row, uint column, float sum, float start) {
@@ -157,7 +157,7 @@ kernel void large_squares(PARAMETERS) {
   }
 }
 
-// Vectors of four, and columns that threads have sixteen apart.
+// Vectors of four, and columns sixteen apart that belong to one thread.
 kernel void vectors(PARAMETERS) {
   float4 sums[4] = {1, 2, 3, 4};
   for (uint k = 0; k < how[0]; k++) {
@@ -204,7 +204,7 @@ kernel void columns(PARAMETERS) {
   }
 }
 
-// Other sums beside them, that come to each other, and numbers of 32 bits.
+// Other sums in the same loop, that add to each other, and numbers of 32 bits.
 kernel void beside(PARAMETERS) {
   int sums[4][4];
   int largest = 0, before = 0;

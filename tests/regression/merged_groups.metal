@@ -62,7 +62,8 @@ kernel void tiles(device const uint *in [[buffer(0)]],
   }
 }
 
-// Each turn stores what the memory of weights may be, as far as is known.
+// Each iteration stores to memory that may, for all the compiler knows, hold
+// the weights.
 kernel void tiles_in_memory(device const uint *in [[buffer(0)]],
                             device const uint *weights [[buffer(1)]],
                             device uint *out [[buffer(2)]],

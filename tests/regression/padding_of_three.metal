@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// padding_of_three.metal: a uchar3 travels as a word of four bytes. clang left
-// the fourth poison, and what was computed of the other three with it.
+// padding_of_three.metal: a uchar3 is passed as a word of four bytes. clang
+// left the fourth poison, and with it every value computed from the word.
 // run: count --grid 4 0=zeros:u32:8 1=u8:4,7,0,255
 // expect: 0: 1 254 2 253 1 254 6 249
 #include <metal_stdlib>

@@ -112,7 +112,7 @@ kernel void words(device const wide *x [[buffer(0)]],
   y[t] = sum;
 }
 
-// The same place for threads whose numbers differ in some bits.
+// The same index for threads whose numbers differ in some bits.
 kernel void shared_places(device const ushort *x [[buffer(0)]],
                           device uint *y [[buffer(1)]],
                           constant int &n [[buffer(2)]],
@@ -125,8 +125,8 @@ kernel void shared_places(device const ushort *x [[buffer(0)]],
   y[t] = sum;
 }
 
-// An index that wraps around between threads, of which those in front of that
-// place do not load.
+// An index that wraps around between threads; the threads before that do not
+// load.
 kernel void wrapped(device const uint *x [[buffer(0)]],
                     device uint *y [[buffer(1)]],
                     constant uint &base [[buffer(2)]],

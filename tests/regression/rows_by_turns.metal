@@ -21,7 +21,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-// Threadgroups walk through rows; not all threads take as many turns.
+// Threadgroups walk through rows; threads take different numbers of iterations.
 kernel void sums(device const float *x [[buffer(0)]],
                  device float *out [[buffer(1)]], constant uint &n [[buffer(2)]],
                  uint g [[threadgroup_position_in_grid]],
@@ -39,7 +39,8 @@ kernel void sums(device const float *x [[buffer(0)]],
   }
 }
 
-// The turns that each took and the last element, seen behind the loop.
+// The number of iterations of each thread and the last element, used behind the
+// loop.
 kernel void turns(device const float4 *x [[buffer(0)]],
                   device float *out [[buffer(1)]], constant int &n [[buffer(2)]],
                   uint g [[threadgroup_position_in_grid]],

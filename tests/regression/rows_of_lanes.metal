@@ -106,7 +106,7 @@ kernel void narrow(device const int *x [[buffer(0)]],
   sums[row] = sum;
 }
 
-// A structure for each thread, the last ones of which do nothing.
+// A structure for each thread; the last ones do nothing.
 struct pair_of_rows {
   int4 a, b, c;
 };

@@ -25,7 +25,7 @@ using namespace metal;
 
 enum { PITCH = 20, SIZE = 8 * PITCH };
 
-// Small whole numbers, of which all sums are exact.
+// Small whole numbers: all their sums are exact.
 static float number(uint i) {
   return float(i * 7 % 11) - 4;
 }
@@ -159,7 +159,7 @@ KERNEL(one_sum, float) {
   });
 }
 
-// Sums of which three share each left side.
+// Three products share each left side.
 KERNEL(two_lefts, float) {
   simdgroup_float8x8 sums[2][3];
   for (uint i = 0; i < 6; i++) { sums[i / 3][i % 3] = simdgroup_float8x8(i); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Positions as vectors: what one component of them depends on the other does
-// not, so that rows of threads read rows of memory.
+// Positions as vectors: a value that depends on one component does not depend
+// on the other, so that rows of threads read rows of memory.
 // report: kernel halved\nthreads in a group: 1024 at most; threadgroup variables: 0 bytes\nvectorised for rows of 32 threads: 0 gathers
 // report: kernel walk\nthreads in a group: 1024 at most; threadgroup variables: 0 bytes\nvectorised for rows of 32 threads: 0 gathers, 0 scatters, 0 instructions lane by lane, 0 barriers by fission, 1 checked
 // run: clamped --grid 40,6 --group 32,2 0=iota:u32:240 1=zeros:u32:240 2=i32:40,6 3=i32:1,2

@@ -10,8 +10,8 @@
 #include <metal_stdlib>
 using namespace metal;
 
-// Exclusive sums of 256 elements up and down a tree: the last steps are of few
-// threads, whose elements are far apart.
+// Exclusive sums of 256 elements up and down a tree: few threads take the last
+// steps, and their elements are far apart.
 kernel void sums(device const uint *in [[buffer(0)]],
                  device uint *out [[buffer(1)]],
                  uint l [[thread_index_in_threadgroup]],

@@ -14,12 +14,13 @@
 #include <metal_stdlib>
 using namespace metal;
 
-// Small whole numbers, of which all sums are exact.
+// Small whole numbers: all their sums are exact.
 static float number(uint i) {
   return float(i * 7 % 11) - 4;
 }
 
-// Element (row, column) of what sum (i, j) gets in turn k.
+// Returns the number added to element (row, column) of sum (i, j) in iteration
+// k.
 static float added(uint simdgroup, uint k, uint i, uint j, uint row,
                    uint column) {
   float sum = 0;

@@ -28,7 +28,7 @@ using namespace metal;
 
 enum { PITCH = 20, TILE = 8 * PITCH };
 
-// Small whole numbers, of which all sums are exact.
+// Small whole numbers: all their sums are exact.
 static float number(uint i) {
   return float(i * 7 % 11) - 4;
 }
@@ -42,8 +42,8 @@ static place place_of(ushort lane) {
           short((quad & 2) * 2 + (lane % 2) * 2)};
 }
 
-// Sums up a * b and counts where it is not what it should be, given which
-// numbers the elements are.
+// Sums up a * b and counts the elements that differ from the expected value,
+// given the elements' formulas.
 template <typename A, typename B>
 static uint count_wrong(float2 a, float2 b, ushort lane, A left, B right) {
   simdgroup_float8x8 ma, mb, sum(0);

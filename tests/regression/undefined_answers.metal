@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A loop whose result is undefined until a turn sets it. What asks all threads
-// about such a value is an answer for all of them, and not asked again.
+// A loop whose result is undefined until an iteration sets it. A vote over such
+// a value gives one answer for all threads, and is not repeated.
 // run: difference --grid 64 --group 64 0=u32:0,0,0,0,5,0,0,0,0,0,0,0,0,0,0,9 1=u32:1,0,0,0,3,0,0,0,0,0,0,0,0,0,0,9 2=zeros:u32:16
 // expect: 2: 255 255 255 255 1 0 0 0 0 0 0 0 0 0 0 0
 // run: difference --grid 40 --group 40 0=u32:1,0,0,0,3,0,0,0,0,0,0,0,0,0,0,9 1=u32:0,0,0,0,5,0,0,0,0,0,0,0,0,0,0,9 2=zeros:u32:16

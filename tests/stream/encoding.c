@@ -234,7 +234,7 @@ TEST(copies, past_an_end_are_errors_and_touch_nothing) {
   CHECK_EQUAL(words_of(to)[3], 0);
 }
 
-// It takes up to 20 seconds.
+// The test takes up to 20 seconds.
 static void skip_unless_wanted(uint64_t bytes) {
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
   (void)bytes;

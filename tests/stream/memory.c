@@ -178,7 +178,7 @@ TEST(pool, gives_the_host_nothing_that_pending_work_still_uses) {
   uint32_t *elsewhere = allocate(other, 4096, MTL_MEMORY_FOR_STREAM);
   CHECK(host != memory);
   CHECK(elsewhere != memory);
-  // Work of the same stream comes after it anyway.
+  // Later work of the same stream is ordered after it anyway.
   uint32_t *same = allocate(stream, 4096, MTL_MEMORY_FOR_STREAM);
   CHECK(same == memory);
   CHECK_OK(mtl_stream_synchronize(stream, MTL_SYNC_COMMIT_AND_WAIT));

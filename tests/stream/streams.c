@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// streams.c: what the tests of streams share.
+// streams.c: shared by the tests of streams.
 #include "stream/streams.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ const char stream_kernels[] =
     "                  uint i [[thread_position_in_grid]]) {\n"
     "  data[(1ul << 40) + i] = 1;\n"
     "}\n"
-    // Long enough that what follows is recorded before it ends.
+    // Runs long enough for later work to be recorded before it ends.
     "kernel void slow(device uint *data,\n"
     "                 uint i [[thread_position_in_grid]]) {\n"
     "  uint value = data[i];\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// streams.h: what the tests of streams share.
+// streams.h: shared by the tests of streams.
 #ifndef TESTS_STREAM_STREAMS_H
 #define TESTS_STREAM_STREAMS_H
 

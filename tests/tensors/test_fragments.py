@@ -127,7 +127,8 @@ def main():
              for (kind, index, tm, tn), ta, tb in itertools.product(
                  (("half", "int", 2, 2), ("bfloat", "long", 1, 2)), (False, True),
                  (False, True))]
-    # Another order of columns is no tile's: lanes have what they load.
+    # Another order of columns is not a tile's: lanes keep their loaded
+    # elements.
     cases += [("float", "int", False, True, 1, 4, False),
               ("half", "int", False, False, 1, 2, True),
               ("float", "int", True, True, 1, 2, True)]

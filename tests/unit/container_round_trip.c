@@ -285,8 +285,7 @@ TEST(container, is_the_same_bytes_every_time) {
   free(second.bytes);
 }
 
-// No member may lie outside of what it is a member of, or have more members
-// than there are.
+// No member may lie outside its structure, or have more members than there are.
 TEST(container, refuses_members_that_make_no_sense) {
   const mtl_member ring[] = {
       {"a", "A", MTL_TYPE_NONE, 0, 1, 0, 24, 1, NULL, 0}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// driver_slots.c: what every driver's table must have.
+// driver_slots.c: every driver's table has all slots.
 #include <string.h>
 
 #include "harness/test.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// machine_limits.c: what the process may use, and pages.
+// machine_limits.c: the processors and memory that the process may use, and
+// pages.
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +101,8 @@ static size_t count_mappings(void) {
 TEST(pages, are_kept_apart_as_the_setting_says) {
   enum { COUNT = 64, LENGTH = 100 };
   mtli_pages pages[COUNT];
-  CHECK_OK(mtli_pages_create(LENGTH, 0, &pages[0]));  // what all have in common
+  // a request that every kind of machine meets
+  CHECK_OK(mtli_pages_create(LENGTH, 0, &pages[0]));
   const size_t before = count_mappings();
   for (size_t i = 1; i < COUNT; i++) {
     CHECK_OK(mtli_pages_create(LENGTH, 0, &pages[i]));

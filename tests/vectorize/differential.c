@@ -39,7 +39,8 @@ static const shape shapes[] = {
 enum { SHAPE_COUNT = sizeof shapes / sizeof *shapes };
 
 enum {
-  WORDS = 1 << 16,  // of each buffer; a margin behind what threads address
+  WORDS = 1 << 16,  // of each buffer; beyond the elements that threads address
+                    // lies a margin
   BUFFERS = 5,
   UNIFORM_WORDS = 8,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// facts.c: a line for each fact. A value without a name has none: what is
-// asked about is named in the test's IR.
+// facts.c: prints a line for each fact. Values without a name have none: a test
+// names the values that it asks about in its IR.
 #include "facts.h"
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// facts.h: what the vectoriser's analyses find of a small function, as text.
+// facts.h: the facts that the vectoriser's analyses find about a small
+// function, as text.
 #ifndef TESTS_FACTS_H
 #define TESTS_FACTS_H
 
@@ -7,7 +8,7 @@
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
-// A function and what is asked of all analyses; its values end with the test.
+// A function and the results of all analyses; its values end with the test.
 typedef struct facts_subject {
   mtlc_kernel *kernel;  // arguments 0 to 6 are buffers, 7 threadgroup memory
   const lanes_graph *graph;

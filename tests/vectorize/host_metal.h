@@ -376,7 +376,7 @@ static void run_thread(kernel_function *run, const shape &s, uint3 at) {
   const uint3 size = uint3_of(s.group), grid = uint3_of(s.grid);
   const uint3 group = {at.x / size.x, at.y / size.y, at.z / size.z};
   const uint3 inside = {at.x % size.x, at.y % size.y, at.z % size.z};
-  // The last threadgroups are as large as what is left of the grid.
+  // The last threadgroups are as large as the rest of the grid.
   const uint3 there = {min(size.x, grid.x - group.x * size.x),
                        min(size.y, grid.y - group.y * size.y),
                        min(size.z, grid.z - group.z * size.z)};

@@ -611,7 +611,8 @@ KERNEL(38) {
   in.out[in.self] = 2.5f * in.x[in.self] + in.out[in.self];
 }
 
-// a uniform branch inside a divergent one, one side of which others wait for
+// a uniform branch inside a divergent one; threads on the other side of that
+// wait for one of its sides
 KERNEL(39) {
   uint k = in.n[in.self], j = in.self;
   float v = in.x[in.self], w = 1;

@@ -53,7 +53,7 @@ class Variable:
 class Expressions:
     """Makes expressions over self.variables and self.arrays."""
 
-    # Types of variables and of what is compared, inputs, function constants.
+    # Types of variables and of compared values, inputs, function constants.
     common, scalars, comparable = COMMON, SCALARS, COMMON + INTEGERS + REALS
     has_vectors = True
     inputs = ["self", "lane", "index", "at.x", "at.y", "at_group.x", "u.five",

@@ -32,7 +32,7 @@ static mtl_status map_open(const char *what, const char *path, int file,
   if (bytes == MAP_FAILED) {
     return fail(what, path, errno);
   }
-  // It is read once, in order: let the pages come ahead of it.
+  // The file is read once, from front to back: ask the kernel to read ahead.
   (void)madvise(bytes, out_file->size, MADV_WILLNEED);
   out_file->bytes = bytes;
   return MTL_OK;

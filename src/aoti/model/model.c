@@ -375,7 +375,8 @@ mtl_status mtl_model_update_constants(mtl_model *model,
     status = model_fail_call(model, "mtl_model_update_constants");
   }
   if (status == MTL_OK && is_active) {
-    model->lacks_weights = false;  // the model knows what else it needs
+    model->lacks_weights = false;  // the model reports whether it needs
+                                   // anything else
   }
   for (size_t i = 0; i < count; ++i) {
     aoti_torch_delete_tensor_object(pairs[i].handle);

@@ -91,7 +91,7 @@ static mtl_status run_on_current(mtl_model *model, mtl_stream *stream,
   if (status == MTL_OK) {
     status = run_handles(model, handles, result, stream);
   }
-  delete_all(handles, count);  // what the model did not take
+  delete_all(handles, count);  // outputs that the model did not take over
   free(handles);
   return status;
 }

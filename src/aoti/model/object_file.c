@@ -64,8 +64,8 @@ static mtl_status check_segments(const elf_file *file) {
   return MTL_OK;
 }
 
-// Sets whether it is of the format that models of this machine have; the linker
-// says what it thinks of another.
+// Sets whether the file has the ELF format of this machine's models; any other
+// is left to the linker to reject.
 static mtl_status check(const elf_file *file, bool *out_is_native) {
   const Elf64_Ehdr *header = (const Elf64_Ehdr *)file->bytes;
   *out_is_native = false;
@@ -164,7 +164,8 @@ static own_functions open_own_functions(void) {
   if (!dladdr((void *)aoti_torch_empty_strided, &about)) {
     return (own_functions){0};
   }
-  // A library, by its file; what is linked into the program, by the program.
+  // A library is opened by its path; code linked into the program, through the
+  // program itself.
   void *handle = dlopen(about.dli_fname, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   return (own_functions){.handle = handle ? handle : dlopen(NULL, RTLD_NOW),
                          .base = about.dli_fbase};
@@ -191,7 +192,7 @@ static mtl_status bind_symbol(const elf_file *file, const dynamic_part *part,
   uint8_t *place =
       at_address(file, part->symbols + index * sizeof symbol, sizeof symbol);
   if (!place) {
-    return MTL_OK;  // the linker says what it thinks of it
+    return MTL_OK;  // the linker will report the error
   }
   memcpy(&symbol, place, sizeof symbol);
   const char *name = text_at(file, part, symbol.st_name);
@@ -247,8 +248,8 @@ static mtl_status fail_io(const char *name) {
                   "model %s: %s", name, strerror(errno));
 }
 
-// The linker takes a path that it has seen for the object that it loaded then:
-// a descriptor's number that a loaded model had is passed over.
+// The linker takes a path that it has seen for the object loaded from it then:
+// skips descriptor numbers that a loaded model's file had.
 static int pass_over_loaded(int file, char path[PATH_MAX]) {
   for (;;) {
     snprintf(path, PATH_MAX, "/proc/self/fd/%d", file);

@@ -87,7 +87,7 @@ mtl_status host_make_elements(const aoti_tensor *a, const aoti_tensor *b,
   return aoti_tensor_empty(AOTI_MPS, dtype, rank, sizes, strides, out_new);
 }
 
-// The same, for the host to write after all earlier work.
+// The same for elements that the host writes after all earlier work.
 static mtl_status begin_elements(const aoti_tensor *a, const aoti_tensor *b,
                                  int32_t dtype, int64_t rank,
                                  const int64_t *sizes,
@@ -301,7 +301,7 @@ static element turn(element size, element angle, double unused) {
   return element_of(CMPLX(r * cos(phi), r * sin(phi)));
 }
 
-// dtype below 0: what both have in common.
+// Uses the operands' common type if dtype is below 0.
 static mtl_status combine(const aoti_tensor *a, const aoti_tensor *b,
                           int32_t dtype, binary_function *function,
                           double extra, AtenTensorHandle *out_new) {
@@ -375,7 +375,7 @@ static mtl_status with_scalar(const aoti_tensor *self, double scalar,
                               bool scalar_is_first, binary_function *function,
                               double extra, AtenTensorHandle *out_new) {
   AOTI_CHECK_NOT_NULL(self);
-  // A whole number leaves whole numbers what they are.
+  // Integers stay integers if the other operand is an integer.
   const bool is_whole = category(self->dtype) < 2 && scalar == rint(scalar);
   AtenTensorHandle number = NULL;
   AOTI_TRY(is_whole

@@ -156,8 +156,8 @@ static mtl_status part(const aoti_tensor *tensor, int64_t g, int64_t dimension,
 
 static mtl_status multiply_group(const grouped *it, int64_t g, int64_t first,
                                  int64_t end) {
-  // Which dimension the groups share out: rows of a, columns of b, or what is
-  // summed over.
+  // The dimension that the groups split: rows of a, columns of b, or the summed
+  // dimension.
   const bool by_sum = it->a->rank == 2 && it->b->rank == 2;
   AtenTensorHandle a = NULL, b = NULL, out = NULL;
   mtl_status status = part(it->a, g, by_sum ? 1 : 0, first, end, &a);

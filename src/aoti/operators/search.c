@@ -256,7 +256,8 @@ typedef struct bag {
   int64_t first, end, padding, mode;
 } bag;
 
-// Returns one element of a bag's row; *out_count: what was not padding.
+// Returns one element of a bag's row; *out_count is the number of entries that
+// are not padding.
 static double element_of_bag(const bag *it, int64_t column,
                              int64_t *out_count) {
   double result = 0;

@@ -92,7 +92,7 @@ AOTITorchError aoti_torch_mps_masked_select(AtenTensorHandle self,
 
 // --- index -------------------------------------------------------------------
 
-// self[i, :, j]: the dimensions that have an index, and what those are.
+// self[i, :, j]: which dimensions have an index, and the indices.
 typedef struct selection {
   const aoti_tensor *self;
   const aoti_tensor *indices[MTL_TENSOR_MAX_RANK];  // NULL: all of a dimension

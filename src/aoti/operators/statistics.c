@@ -62,7 +62,7 @@ AOTITorchError aoti_torch_mps__cdist_forward(AtenTensorHandle x1,
                                              AtenTensorHandle x2, double p,
                                              int64_t *compute_mode,
                                              AtenTensorHandle *out_new) {
-  (void)compute_mode;  // how, not what
+  (void)compute_mode;  // it changes how, not what, is computed
   AOTI_CHECK_NOT_NULL(out_new);
   *out_new = NULL;
   AOTI_TRY(host_check_tensor(x1, __func__));

@@ -256,7 +256,7 @@ static double place_of(const sampler *it, double x, int64_t size) {
   if (it->padding != ZEROS) {
     x = fmin(fmax(x, 0), count - 1);
   }
-  // Far outside, or no number: nothing is there.
+  // Coordinates far outside or NaN: no texel is there.
   return x > -1e9 && x < 1e9 ? x : -100;
 }
 

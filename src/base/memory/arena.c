@@ -12,7 +12,7 @@
 
 #include "base/memory/arena_pool.h"
 
-// A sanitizer is to see the use of what was freed.
+// A sanitizer must notice the use of freed memory.
 #ifdef __SANITIZE_ADDRESS__
 enum { MOST_POOLED = 0 };
 #else

@@ -108,7 +108,7 @@ uint64_t mtli_cursor_u64(mtli_cursor *cursor) {
   return take_little_endian(cursor, 8);
 }
 
-// Reads what follows a block's length.
+// Reads the part of a block after its length.
 static const void *block_rest(mtli_cursor *cursor, uint64_t size) {
   const unsigned char *data = mtli_cursor_take(cursor, size);
   const unsigned char *end = mtli_cursor_take(cursor, 1);

@@ -158,7 +158,8 @@ mtl_status mtli_pages_create_wide(size_t length_bytes,
                      "no guard pages for a buffer of %zu bytes: %s",
                      length_bytes, strerror(errno));
   }
-  if (out_pages->is_counted) {  // what a client asked for, it gets
+  if (out_pages->is_counted) {  // the client asked for this memory and gets all
+                                // of it
     atomic_fetch_add_explicit(&apart_count, 1, memory_order_relaxed);
   }
   move_to_end(length_bytes, whole_bytes, end_alignment_bytes, out_pages);

@@ -49,7 +49,7 @@ void mtli_pages_discard(void *bytes, size_t length_bytes);
 // if that would take most of the free memory.
 void mtli_pages_prefault(void *bytes, size_t length_bytes);
 
-// Accepts what has no memory.
+// Accepts pages without memory.
 void mtli_pages_destroy(mtli_pages *pages);
 
 #endif

@@ -50,7 +50,7 @@ static struct {
 } logs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct {
-  pthread_mutex_t lock;  // over what follows, up to the empty line
+  pthread_mutex_t lock;  // guards the members below, up to the empty line
   pthread_cond_t changed;
   block *first, **last;  // full, in order
   block *empty;          // written: taken again, for fresh pages cost more
@@ -259,7 +259,7 @@ static void append_meta(thread_log *log, uint64_t track, const char *kind,
          &(payload){.name = kind, .arguments = &arguments});
 }
 
-// Names the thread when it comes into a timeline.
+// Names the thread the first time that it appears in a timeline.
 static void name_thread(thread_log *log) {
   const uint32_t number =
       atomic_load_explicit(&trace.number, memory_order_relaxed);

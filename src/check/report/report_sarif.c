@@ -37,7 +37,7 @@ static const struct {
     {"host", "The host touches a buffer that is in use."},
 };
 
-// A path as part of a URI: what is not plain in hexadecimal digits.
+// A path as part of a URI: other characters become hexadecimal escapes.
 static void write_uri(FILE *file, const char *path) {
   fputs(path[0] == '/' ? "\"file://" : "\"", file);
   for (; *path; ++path) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// check_option.c: --check and what goes with it, of the verbs that run
-// something. They stand for the METTLE_CHECK variables, which libmettle reads.
+// check_option.c: --check and its related options, for the verbs that run
+// something. They set the METTLE_CHECK variables, which libmettle reads.
 #include <stdlib.h>
 #include <string.h>
 

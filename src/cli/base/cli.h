@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cli.h: what the verbs of the command `mettle` share: exit codes, errors, and
+// cli.h: shared by the verbs of the command `mettle`: exit codes, errors, and
 // the table of verbs that main.c walks.
 #ifndef METTLE_CLI_CLI_H
 #define METTLE_CLI_CLI_H
@@ -33,11 +33,11 @@ typedef struct cli_error {
 bool cli_fail(cli_error *error, cli_exit exit_code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// The same for a failed call of libmettle: what was tried, then its text.
+// Fails with the text of a failed libmettle call, preceded by what was tried.
 bool cli_fail_status(cli_error *error, mtl_status status, const char *what);
 
-// The same where a source or a kernel was compiled: CLI_NOT_COMPILED if that
-// is why.
+// The same for a call that compiles a source or a kernel: the exit code is
+// CLI_NOT_COMPILED if compilation failed.
 bool cli_fail_compile(cli_error *error, mtl_status status, const char *what);
 
 // Prints error to stderr as verb's, clears it and returns its exit code.

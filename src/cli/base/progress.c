@@ -17,7 +17,7 @@
 
 struct progress {
   pthread_t thread;
-  pthread_mutex_t mutex;  // guards what follows
+  pthread_mutex_t mutex;  // guards the members below
   pthread_cond_t changed;
   const char *what;
   uint64_t done, total;

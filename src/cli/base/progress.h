@@ -8,7 +8,7 @@
 
 typedef struct progress progress;
 
-// Starts to watch. what is shown before the bar and borrowed until
+// Starts a progress bar. `what` is shown before the bar and borrowed until
 // progress_stop. Returns NULL where there is nothing to draw on; the other
 // functions allow it.
 progress *progress_start(const char *what);

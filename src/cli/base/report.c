@@ -27,8 +27,8 @@ bool cli_fail_status(cli_error *error, mtl_status status, const char *what) {
   return fail_with(error, CLI_FAILED, status, what);
 }
 
-// A source that uses what there is not did not compile either. A compiler that
-// is missing, crashes or passes its limits is trouble of the machine.
+// A source that uses an unsupported feature counts as not compiled. A compiler
+// that is missing, crashes or passes its limits is trouble of the machine.
 bool cli_fail_compile(cli_error *error, mtl_status status, const char *what) {
   if (status == MTL_COMPILE_FAILED) {
     // Kept in full: the next call of the library may end the text's life.

@@ -96,8 +96,8 @@ bool index_parse(const char *word, size_t length, mtl_argument_kind *out_table,
   return true;
 }
 
-// Returns the part of text before letter, or all of it; *out_rest is what
-// follows, NULL at the end.
+// Returns the part of text before letter, or all of it; *out_rest is the part
+// behind letter, NULL if there is none.
 static size_t split(const char *text, char letter, const char **out_rest) {
   const char *found = strchr(text, letter);
   *out_rest = found ? found + 1 : NULL;
@@ -258,7 +258,7 @@ bool binding_parse_typed(const char *word, kernel_binding *binding,
   return !*out_is_typed || parse_values(word, binding, error);
 }
 
-// Reads what is behind INDEX=.
+// Reads the text behind INDEX=.
 bool binding_parse_resource(const char *rest, mtl_argument_kind table,
                             kernel_binding *binding, cli_error *error) {
   switch (table) {

@@ -15,7 +15,7 @@ typedef enum binding_kind {
   BINDING_TEXTURE,      // texINDEX=@file.npy[:FORMAT], =FORMAT:X[,Y[,Z]]
   BINDING_SAMPLER,      // samplerINDEX=WORD[,WORD...]
   BINDING_TABLE,        // tableINDEX=[FUNCTION][,[FUNCTION]...]
-  BINDING_OPEN,         // what it says depends on the argument
+  BINDING_OPEN,         // what it means depends on the argument
 } binding_kind;
 
 typedef enum binding_fill {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// binding_parts.h: what binding.c and binding_resolve.c have of each other.
+// binding_parts.h: shared by binding.c and binding_resolve.c.
 #ifndef METTLE_CLI_BINDING_PARTS_H
 #define METTLE_CLI_BINDING_PARTS_H
 
@@ -18,7 +18,7 @@ bool binding_parse_count(const char *word, kernel_binding *binding,
 bool binding_parse_typed(const char *word, kernel_binding *binding,
                          bool *out_is_typed, cli_error *error);
 
-// Reads what stands behind = for an argument of a table.
+// Reads the text behind = for an argument of a table.
 bool binding_parse_resource(const char *rest, mtl_argument_kind table,
                             kernel_binding *binding, cli_error *error);
 

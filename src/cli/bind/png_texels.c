@@ -144,7 +144,7 @@ bool png_to_texels(const char *path, const png_picture *picture,
   return true;
 }
 
-// Returns a float from 0 to 1 as 8 bits; what is no number is 0.
+// Returns a float from 0 to 1 as 8 bits; NaN is 0.
 static unsigned char to_byte(double number) {
   return number > 0 ? (unsigned char)(number < 1 ? number * 255 + 0.5 : 255)
                     : 0;

@@ -7,7 +7,7 @@
 
 #include "cli/program/program.h"
 
-// One source, and what came of it. Zero is a source not yet tried.
+// One source and its result. Zero is a source not yet tried.
 typedef struct corpus_row {
   char *path;        // as it can be opened; malloc'ed
   const char *name;  // path without the folder; part of path
@@ -23,7 +23,7 @@ typedef struct corpus_row {
   char *refusal;     // "KERNEL: why it is not vectorised", of the first;
                      // malloc'ed, NULL without
   bool is_trouble;   // of the machine, not of the source, that something failed
-  char *diagnostic;  // the first of what failed; malloc'ed, NULL without
+  char *diagnostic;  // the first error; malloc'ed, NULL without
 } corpus_row;
 
 typedef struct corpus_files {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// model_info.c: `mettle model info`: what is in a model.
+// model_info.c: `mettle model info`: prints a model's contents.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

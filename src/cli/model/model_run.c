@@ -165,8 +165,8 @@ static mtl_status run_once(const model_options *options, mtl_model *model,
   return status;
 }
 
-// The first run finds out in which layouts the model takes its inputs. It
-// prints what it complains of, too: that is told here.
+// The first run finds out in which layouts the model takes its inputs. The
+// model prints its complaints itself; they are reported here instead.
 static mtl_status run_first(const model_options *options, mtl_model *model,
                             model_state *state) {
   held_errors held;
@@ -188,7 +188,8 @@ static int compare_times(const void *left, const void *right) {
   return a < b ? -1 : a > b;
 }
 
-// Where the model tells of an input by its number, tells what was given.
+// Reports the failed run. Where the model names an input by its number, also
+// prints the input that was given.
 static bool fail_run(const model_options *options, const model_state *state,
                      mtl_status status, cli_error *error) {
   size_t i;

@@ -148,7 +148,7 @@ static void print_warnings(const mtl_library *library) {
   }
 }
 
-// Puts MSL in the place of SPIR-V; leaves all else as it is.
+// Replaces SPIR-V by MSL; leaves everything else unchanged.
 static bool replace_spirv(const program_options *options, char **bytes,
                           size_t *size, cli_error *error) {
   char *source;

@@ -251,7 +251,7 @@ static bool diff(char **arguments, cli_error *error) {
   // One more than there may be: print_writer's.
   comparison c = {.variants = calloc(MOST_VARIANTS + 1, sizeof(variant))};
   const char *ulps = NULL;
-  // Each access is to be looked at, for who stored what.
+  // Checks each access, to find which thread stored each value.
   bool ok = c.variants && setenv("METTLE_CHECK_SCREEN", "0", 1) == 0;
   ok = (ok || cli_fail(error, CLI_FAILED, "out of memory")) &&
        take_option(arguments, "--tiers", &c.tiers, error) &&

@@ -13,7 +13,7 @@ typedef struct diff_result {
   uint64_t offset_bytes;
   value_type type;
   bool is_float;
-  uint64_t ulps;       // UINT64_MAX: one is no number
+  uint64_t ulps;  // UINT64_MAX if one value is NaN
   uint64_t most_ulps;  // of all that differ
   uint64_t different;
   uint64_t values;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// run.h: what the files of the verb `run` share: its options, and a run.
+// run.h: shared by the files of the verb `run`: its options, and a run.
 #ifndef METTLE_CLI_RUN_H
 #define METTLE_CLI_RUN_H
 
@@ -27,7 +27,7 @@ typedef struct run_options {
                           // texel; NULL for the numbers
   uint32_t group[3];
   bool has_grid, has_group, json, log;
-  bool unchecked;  // one run less: the one that finds accesses behind ends
+  bool unchecked;  // without the run that finds accesses behind ends
   uint32_t repeat;
   uint64_t time_limit_ns;  // of the kernel; 0 if not given
   uint32_t call_depth;  // through function tables; 0 if not given
@@ -45,10 +45,10 @@ bool run_options_parse(char **arguments, run_options *out_options,
                        cli_error *error);
 void run_options_clear(run_options *options);
 
-// Fails if what --save or --print names keeps nothing.
+// Fails if --save or --print names an argument that keeps no output.
 bool run_output_keeps(const run_output *output, cli_error *error);
 
-// The binding of what stands at index of a table, or NULL.
+// Returns the binding at an index of a table, or NULL.
 kernel_binding *run_find_binding(const run_options *options,
                                  mtl_argument_kind table, uint32_t index);
 
@@ -62,8 +62,8 @@ typedef struct run_result {
   const char *device_name;
   uint32_t group[3];
   uint64_t *times_ns;  // [options->repeat] rising
-  // [options->binding_count] what to save and print; NULL for what has no
-  // buffer
+  // [options->binding_count] the contents to save and print; NULL for a binding
+  // without a buffer
   const void **contents;
 } run_result;
 

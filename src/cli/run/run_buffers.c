@@ -209,7 +209,8 @@ static bool make_buffer(const run_state *state, kernel_binding *binding,
   return true;
 }
 
-// Keeps a copy of what the kernel will overwrite, for the runs after the first.
+// Keeps a copy of the buffers that the kernel will overwrite, for the runs
+// after the first.
 static bool keep_contents(const run_state *state, size_t number,
                           cli_error *error) {
   const mtl_buffer *buffer = state->buffers[number];

@@ -16,7 +16,7 @@ typedef struct run_state {
   _Atomic uint64_t unheard;       // messages that --log would print
   const mtl_argument *arguments;  // [argument_count] the pipeline's
   size_t argument_count;
-  // By number of the binding; NULL for what is no buffer:
+  // By number of the binding; NULL if it is no buffer:
   mtl_buffer **buffers;
   // The same for textures, their texels as an array has them, and samplers:
   mtl_texture **textures;
@@ -50,7 +50,7 @@ const mtl_argument *run_find_argument(const run_state *state,
 // Makes and fills the buffers; reads the files.
 bool run_make_buffers(run_options *options, run_state *state, cli_error *error);
 
-// Puts back what the last run has overwritten.
+// Restores the buffers that the last run has overwritten.
 mtl_status run_restore_buffers(const run_options *options,
                                const run_state *state);
 
@@ -75,8 +75,8 @@ mtl_status run_dispatch(const run_options *options, const run_state *state,
 bool run_check_ends(const run_options *options, run_state *state,
                     cli_error *error);
 
-// run_log.c: makes the log state: what --log prints, or what counts messages
-// that nobody reads.
+// run_log.c: makes the log state, which prints messages with --log and
+// otherwise counts them.
 mtl_status run_create_log(const run_options *options, run_state *state);
 // Warns on standard error of log messages that were lost: there was no room, or
 // nobody reads them.

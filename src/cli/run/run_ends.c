@@ -10,7 +10,8 @@
 
 #include "cli/run/run_buffers.h"
 
-enum { MOST_ALIGNMENT = 16 };  // of what is bound, as kernels may rely on
+enum { MOST_ALIGNMENT = 16 };  // the alignment of bound memory that kernels may
+                               // rely on
 
 // True if some argument ends inside of a page, whose rest is accessible.
 static bool has_open_end(const run_options *options, const run_state *state) {
@@ -70,8 +71,8 @@ static void release_buffers(mtl_buffer **buffers, size_t count) {
   free(buffers);
 }
 
-// True if the last error names an argument: what else goes wrong in this run
-// may be due to how its arguments lie, and goes wrong in the next one if not.
+// True if the last error names an argument: other errors of this run may be due
+// to how its arguments lie, and may not occur in the next run.
 static bool names_an_argument(const run_options *options,
                               const run_state *state) {
   for (size_t i = 0; i < options->binding_count; ++i) {

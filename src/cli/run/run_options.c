@@ -64,7 +64,7 @@ bool run_output_keeps(const run_output *output, cli_error *error) {
                   output->what, binding_table_name(output->table));
 }
 
-// Reads the name or index of what is saved or printed, [length] characters.
+// Reads the name or index of an argument to save or print, [length] characters.
 static bool take_output(run_output *output, const char *word, size_t length,
                         cli_error *error) {
   output->what = word;
@@ -228,7 +228,7 @@ kernel_binding *run_find_binding(const run_options *options,
   return NULL;
 }
 
-// Checks what depends on several options, once all are read.
+// Checks rules about several options, once all are read.
 static bool check_whole(const run_options *options, cli_error *error) {
   if (options->program.file == NULL) {
     return cli_fail(error, CLI_USAGE, "FILE.metal is missing");

@@ -224,8 +224,8 @@ static mtl_status create_texture(const run_state *state,
   return mtl_texture_create(state->program.device, &desc, out_texture);
 }
 
-// A format for zeros of which none is said: wide enough for what the kernel
-// writes, or what a PNG file takes where it is saved to one.
+// Chooses a format for a texture of zeros without a given format: wide enough
+// for what the kernel writes, or a PNG format if it is saved to one.
 static void choose_format(const run_options *options,
                           const mtl_argument *argument,
                           kernel_binding *binding) {
@@ -322,7 +322,7 @@ bool run_make_textures(run_options *options, run_state *state,
     return cli_fail(error, CLI_FAILED, "out of memory");
   }
   state->has_textures = true;
-  // Those that are like another come after it.
+  // Textures that copy another one's size come after it.
   for (size_t i = 0; i < 2 * count; ++i) {
     kernel_binding *const binding = &options->bindings[i % count];
     if (binding->kind == BINDING_TEXTURE &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// element.c: what elements are made of, their room, and how they print.
+// element.c: the types of elements, their sizes, and how they print.
 #include "cli/values/element.h"
 
 #include <stdlib.h>

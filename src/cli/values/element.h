@@ -13,7 +13,8 @@
 
 #include "cli/values/npy.h"
 
-// Describes what an argument points at. Its texts are the argument's.
+// Describes the element that an argument points to. The texts belong to the
+// argument.
 mtl_member element_of_argument(const mtl_argument *argument);
 
 // True if values can be written for it: it is no pointer and no unknown type.
@@ -69,7 +70,7 @@ void element_print(FILE *file, const mtl_member *element,
 // memory.
 char *element_fields(const mtl_member *element);
 
-// Prints one scalar; as JSON what is no number goes in quotes.
+// Prints one scalar; in JSON, infinities and NaN are quoted.
 void element_print_scalar(FILE *file, value_type type, const void *value,
                           bool as_json);
 

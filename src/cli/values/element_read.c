@@ -33,7 +33,7 @@ static bool take(element_reader *reader, char letter) {
   return true;
 }
 
-// Takes an opening bracket; returns the one that closes it, or 0.
+// Skips an opening bracket; returns the matching closing bracket, or 0.
 static char take_opening(element_reader *reader) {
   static const char pairs[] = "{}[]()";
   skip_blanks(reader);
@@ -50,7 +50,7 @@ static int shown(size_t length) {
   return length > 40 ? 40 : (int)length;
 }
 
-// Takes what closes a bracket, if one was opened.
+// Skips the closing bracket, if one was opened.
 static bool take_closing(element_reader *reader, char closing,
                          const mtl_member *element) {
   if (closing == 0 || take(reader, closing)) {

@@ -22,7 +22,7 @@ typedef struct npy_array {
   uint64_t shape[NPY_MAX_DIMENSIONS];
   uint64_t element_count;  // the product of shape; 1 for a scalar
   uint64_t data_bytes;     // at most PTRDIFF_MAX
-  // Of structs: what stands for descr when it is written; NULL for none.
+  // Of structs: the text of descr in the header; NULL for none.
   const char *fields;
   // Of a file of structs: how long each is; type is then VALUE_U8, and
   // element_count that of structs. 0 for none.

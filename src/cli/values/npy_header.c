@@ -29,7 +29,7 @@ static void skip_spaces(header_reader *reader) {
   }
 }
 
-// Takes letter if it comes next, spaces before it aside.
+// Skips letter, after any spaces; false if it does not come next.
 static bool take(header_reader *reader, char letter) {
   skip_spaces(reader);
   if (reader->next == reader->end || *reader->next != letter) {
@@ -39,7 +39,7 @@ static bool take(header_reader *reader, char letter) {
   return true;
 }
 
-// Takes a word of letters if it comes next.
+// Skips a word; false if it does not come next.
 static bool take_word(header_reader *reader, const char *word) {
   skip_spaces(reader);
   const size_t length = strlen(word);

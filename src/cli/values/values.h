@@ -38,7 +38,7 @@ const value_type_info *value_type_get_info(value_type type);
 
 // Finds a type by the [length] characters of its name, ours or Metal's.
 bool value_type_by_name(const char *name, size_t length, value_type *out_type);
-// Fails with what types there are, and the one that may be meant.
+// Fails with the list of types, and the type that was probably meant.
 bool value_fail_type(const char *name, size_t length, cli_error *error);
 
 // Returns the type of Metal's scalar, which must not be MTL_TYPE_NONE.

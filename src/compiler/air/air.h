@@ -26,11 +26,11 @@ void air_map_clear(air_map *map);
 
 typedef struct air_translation {
   LLVMContextRef context;
-  LLVMModuleRef source;    // AIR, as it was read
+  LLVMModuleRef source;  // AIR, as read
   LLVMModuleRef target;    // portable IR: the support library's functions that
                            // are needed, to which the translation is added
   LLVMBuilderRef builder;  // of target
-  mtli_arena *arena;       // for what code points at
+  mtli_arena *arena;  // memory that code points to
   mtli_code *code;         // the container, without blobs
   air_map types;           // of source to those of target
   air_map values;          // functions, variables, instructions, blocks

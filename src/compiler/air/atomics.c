@@ -7,7 +7,8 @@
 
 #include "compiler/air/families.h"
 
-// The operation of a name as far as `end`, for a sign letter and a type.
+// Finds the operation that a name up to `end` spells, for a sign letter and a
+// type.
 static bool find_operation(const char *name, size_t length, bool is_unsigned,
                            bool is_float, LLVMAtomicRMWBinOp *out) {
   static const struct {

@@ -2,7 +2,7 @@
 // clone.c: translates each body of AIR, one instruction after the other, into a
 // new one.
 //
-// Only what is copied exists, so nothing has to be removed: poison-generating
+// Only copied parts exist, so nothing has to be removed: poison-generating
 // flags, aliasing metadata (a buffer may be bound twice) and assumptions are
 // left out. Of the fast-math flags only contract is copied, the one that
 // portable IR has.

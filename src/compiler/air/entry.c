@@ -5,8 +5,9 @@
 
 #include "compiler/air/air.h"
 
-// Memory is its address; all else is what lies there: built-in inputs, and the
-// resource ids of textures, samplers and function tables.
+// An argument in memory is its address; any other is loaded from there:
+// built-in inputs, and the resource ids of textures, samplers and function
+// tables.
 static bool is_address(const mtli_parameter *parameter) {
   const mtl_argument_kind kind = parameter->argument.kind;
   return parameter->builtin == MTLI_BUILTIN_NONE &&

@@ -8,7 +8,7 @@ enum { SPACE_THREADGROUP = 3 };
 
 static const char threadgroup_section[] = ".mettle.threadgroup";
 
-// True for lists that only tell a linker what to keep.
+// True for lists of symbols that only the linker must keep.
 static bool is_list(const char *name) {
   return strcmp(name, "llvm.compiler.used") == 0 ||
          strcmp(name, "llvm.used") == 0;
@@ -89,7 +89,7 @@ static void declare_function(air_translation *t, LLVMValueRef from) {
   size_t length;
   const char *name = LLVMGetValueName2(from, &length);
   if (is_built_in(name)) {
-    return;  // each call is translated by itself
+    return;  // each call is translated on its own
   }
   if (LLVMIsDeclaration(from) && is_internal_name(name) &&
       LLVMGetFirstUse(from)) {

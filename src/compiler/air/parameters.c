@@ -147,7 +147,7 @@ static void take_word(argument_reader *r, const char *word) {
   }
 }
 
-// Fills in attributes that follow from what a resource or address is.
+// Fills in the attributes that follow from the kind of resource or address.
 static void finish_facts(argument_reader *r) {
   mtlc_parameter_facts *facts = r->facts;
   const bool is_memory = facts->is_pointer || facts->is_reference;

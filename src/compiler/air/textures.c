@@ -33,7 +33,7 @@ static const struct {
   unsigned sides;    // of the image, in texels
   const char *kind;  // by which it is sampled
 } shapes[] = {
-    // a name that begins another one comes after it
+    // a name that is a prefix of another comes after it
     {"1d_array", SHAPE_1D_ARRAY, 1, "1d"},
     {"1d", SHAPE_1D, 1, "1d"},
     {"buffer_1d", SHAPE_1D, 1, NULL},
@@ -314,7 +314,7 @@ static LLVMValueRef call_for_color(texture_call *c) {
 
 // --- sampling ----------------------------------------------------------------
 
-// The arguments after the coordinates; zeros for what is missing.
+// The arguments after the coordinates; missing ones are zero.
 typedef struct sample_options {
   LLVMValueRef offset[4];
   LLVMValueRef gradients[2][4];
@@ -436,7 +436,7 @@ static LLVMValueRef read(texture_call *c) {
   }
   LLVMValueRef next = is_next_integer(c) ? widen(c, take(c), false)
                                          : word(c, 0);
-  // Buffers have no levels: what follows says how they are accessed.
+  // Buffers have no levels: the next argument is the access mode.
   const bool is_buffer = c->name->kind == NULL && !is_sampled;
   give(c, is_sampled || is_buffer ? word(c, 0) : next);
   give(c, is_sampled ? next : word(c, 0));

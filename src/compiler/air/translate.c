@@ -152,7 +152,7 @@ static mtl_language_version find_language(air_translation *t) {
   return MTL_LANGUAGE_2_4;
 }
 
-// Reads what follows the arguments: nodes of a name and a number.
+// Reads the nodes after the arguments: a name and a number each.
 static void take_limits(translation *job, LLVMValueRef *operands,
                         unsigned count) {
   for (unsigned i = 3; i < count; ++i) {

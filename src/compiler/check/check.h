@@ -31,7 +31,7 @@ mtlc_pass mtlc_screen_accesses;
 // --- mark_arithmetic.c: values that are not finite -----------------------------
 
 bool mtlc_is_floating(LLVMTypeRef type);
-// i1: an element is infinite or no number.
+// Returns an i1: true if an element is infinite or NaN.
 LLVMValueRef mtlc_any_wild(LLVMBuilderRef builder, LLVMValueRef value);
 // i1: an operation, or a call, makes such a value of others: infinity of finite
 // operands, or NaN where no operand is one.
@@ -90,8 +90,8 @@ mtlc_member mtlc_find_member(LLVMBuilderRef builder, LLVMTargetDataRef layout,
                              LLVMValueRef address);
 // True if a member is all of the root's variable.
 bool mtlc_is_all_of(const mtlc_member *member, const mtlc_root *root);
-// True if size bytes lie at a known place inside of a root's variable, and of
-// each array in it that they are subscripts of.
+// True if size bytes lie at a constant offset inside a root's variable, and
+// inside each array in it that they are subscripts of.
 bool mtlc_is_constant_inside(LLVMTargetDataRef layout, const mtlc_root *root,
                              LLVMValueRef address, uint64_t size);
 
@@ -199,7 +199,7 @@ typedef struct mtlc_group_use {
 
 typedef struct mtlc_intervals {
   mtlc_values accesses;  // of threadgroup memory, and
-  mtlc_group_use *uses;  // [accesses.count] what is beside each
+  mtlc_group_use *uses;  // [accesses.count] the threadgroup use beside each
 } mtlc_intervals;
 
 void mtlc_intervals_make(mtlc_intervals *intervals, const mtlc_kernel *kernel);

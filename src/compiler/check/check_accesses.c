@@ -157,7 +157,7 @@ static checked ask(checking *c, LLVMValueRef *arguments, mtli_check_space space,
   return (checked){address, call(c, "mettle.check.unset", NULL, 0), site};
 }
 
-// The same behind a fast path, where there is one.
+// Checks behind a fast path, if there is one.
 static checked check_or_ask(checking *c, const mtli_check_site *site,
                             LLVMValueRef *arguments, uint32_t number) {
   const bool is_write = site->access == MTLI_CHECK_WRITE;
@@ -215,8 +215,8 @@ static checked check_address(checking *c, LLVMValueRef access,
   return check_or_ask(c, &site, arguments, number);
 }
 
-// Reads of program data, and of variables at known places, cannot go wrong
-// unless it matters what was set.
+// Reads of program data, and of variables at constant offsets, cannot fail
+// unless unset bytes matter.
 static bool is_harmless(checking *c, const mtlc_root *root, LLVMValueRef address,
                         LLVMTypeRef type) {
   return root->space == MTLI_CHECK_CONSTANT &&

@@ -51,7 +51,7 @@ static bool is_subscript(LLVMValueRef address) {
          LLVMConstIntGetZExtValue(first) == 0;
 }
 
-// The type of what an address of arrays leads to.
+// Returns the type of the element that an address into arrays points to.
 static LLVMTypeRef element_at(LLVMValueRef address) {
   LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
   for (int i = 2; i < LLVMGetNumOperands(address); ++i) {

@@ -82,7 +82,7 @@ static void collect_unset(LLVMValueRef instruction, void *context) {
   }
 }
 
-// Marks of variables that stay in memory say what their bytes say.
+// In-memory variables' marks state whether their bytes are set.
 void mtlc_drop_unset_stores(mtlc_kernel *kernel) {
   mtlc_values stores = {0};
   mtlc_for_each_instruction(kernel->thread, collect_unset, &stores);

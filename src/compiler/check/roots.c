@@ -123,7 +123,7 @@ static mtlc_root root_of_one(const mtlc_kernel *kernel, LLVMValueRef value,
                                 : outside();
 }
 
-// Returns what both roots have in common.
+// Returns what holds of both roots.
 static mtlc_root join(mtlc_root a, mtlc_root b) {
   if (a.space == MTLI_CHECK_NOWHERE) {
     return b;

@@ -48,8 +48,8 @@ static void collect(LLVMValueRef i, void *context) {
   }
 }
 
-// Adds what follows an instruction, up to barriers, to `found`, and the blocks
-// that follow it then to `blocks`.
+// Follows the code behind an instruction up to barriers; adds its accesses to
+// `found` and successor blocks to `blocks`.
 static void follow(const search *s, LLVMValueRef i, mtlc_values *found,
                    mtlc_values *blocks) {
   LLVMValueRef last = NULL;

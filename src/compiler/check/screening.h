@@ -40,7 +40,8 @@ typedef struct mtlc_screening {
   LLVMValueRef memory;         // i64: address of threadgroup memory
   LLVMValueRef group_arrays[4];
   LLVMValueRef epoch;   // alloca i32: first stamp since the last barrier
-  LLVMValueRef passed;  // alloca i32: what mtli_check.arrived has to reach
+  LLVMValueRef passed;  // alloca i32: the value that mtli_check.arrived must
+                        // reach
   // Of the current block:
   LLVMValueRef pending;  // i1: a condition that its end has to test
   mtlc_values inside;    // pairs: an address, the size tested against bounds
@@ -49,7 +50,7 @@ typedef struct mtlc_screening {
 
 // True if one of these checks is asked for.
 bool mtlc_screen_wants(const mtlc_screening *s, unsigned checks);
-// True if the kernel stamps what it accesses, or counts barriers.
+// True if the kernel stamps its accesses, or counts barriers.
 bool mtlc_screen_has_stamps(const mtlc_screening *s);
 bool mtlc_screen_has_barriers(const mtlc_screening *s);
 // Fails with MTL_UNSUPPORTED; the first reason stays.
@@ -59,7 +60,7 @@ void mtlc_screen_refuse(mtlc_screening *s, const char *why);
 
 // Stops the thread here unless an i1 holds.
 void mtlc_screen_must(mtlc_screening *s, LLVMValueRef holds);
-// The same by the end of the block, with other conditions in one test.
+// Requires a condition by the end of the block, tested together with others.
 void mtlc_screen_must_later(mtlc_screening *s, LLVMValueRef holds);
 void mtlc_screen_flush(mtlc_screening *s);
 // Requires that every bit of a value is set.
@@ -82,7 +83,7 @@ LLVMValueRef mtlc_screen_declare_pure(mtlc_screening *s, const char *name,
 LLVMValueRef mtlc_screen_load(mtlc_screening *s, LLVMTypeRef type,
                               LLVMValueRef base, uint64_t offset,
                               bool is_fixed);
-// Loads what later conditions compare with, in the entry block.
+// Loads, in the entry block, the values that later conditions compare with.
 void mtlc_screen_load_all(mtlc_screening *s);
 
 // --- screen_memory.c --------------------------------------------------------

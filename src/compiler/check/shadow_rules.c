@@ -179,7 +179,8 @@ static mtlc_shadow of_part(mtlc_shadows *s, LLVMValueRef i) {
   return result;
 }
 
-// False for an index of several levels: what it inserts into counts as set.
+// False for an index of several levels: the aggregate inserted into counts as
+// set.
 static bool of_insert_value(mtlc_shadows *s, LLVMValueRef i, mtlc_shadow *out) {
   const mtlc_shadow a = mtlc_shadow_of(s, LLVMGetOperand(i, 0));
   const mtlc_shadow b = mtlc_shadow_of(s, LLVMGetOperand(i, 1));

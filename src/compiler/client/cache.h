@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cache.h: what was compiled once, by this user on this machine, kept on disk.
+// cache.h: keeps compiled code of this user on this machine on disk.
 //
 // An entry is found by the hash of its key and used only if the whole key in
 // it is the one asked for, its checksum is right, and every header that it was

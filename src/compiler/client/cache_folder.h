@@ -13,7 +13,8 @@
 
 // Opens the folder, made if need be. Returns -1 if it may not be used.
 //
-// The descriptor is for one operation: a host may close what it does not know.
+// The descriptor is for one operation: a host may close descriptors that it
+// does not know.
 int mtlc_cache_folder_open(void);
 
 // Reads a file of the folder whole and marks it as used.

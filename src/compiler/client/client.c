@@ -16,7 +16,7 @@
 #include "compiler/client/connection.h"
 #include "compiler/client/exchange.h"
 
-// Raised with each change of what the key contains.
+// Increased with each change of the key's contents.
 enum { KEY_VERSION = 3, CHECKSUM_BYTES = 16 };
 
 typedef struct job {
@@ -54,7 +54,7 @@ static bool is_same_bytes(const mtli_bytes *a, const mtli_bytes *b) {
   return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
 }
 
-// The compiler that answered may be newer than the one that was looked up.
+// The compiler that answered may be newer than the compiler that was looked up.
 static bool is_identity_of_answer(const mtli_bytes *identity) {
   mtli_bytes now = {0};
   const bool is_same = mtlc_connection_identity(&now) && !now.failed &&

@@ -191,7 +191,7 @@ static bool is_ending(pid_t pid) {
   return has_ended;
 }
 
-// Makes a started process the one that requests go to.
+// Makes a started process the compiler that requests go to.
 static void adopt(int control_fd, const void *identity, size_t size) {
   struct stat status = {0};
   fstat(control_fd, &status);
@@ -215,7 +215,7 @@ static void abandon_start(int control_fd) {
 
 // --- when it does not start
 
-// Reads the end of what it wrote to standard error, as one line.
+// Reads the end of the process's standard error, as one line.
 static void read_last_words(int error_fd, char *out_text, size_t capacity) {
   const off_t end = error_fd < 0 ? 0 : lseek(error_fd, 0, SEEK_END);
   const off_t first = end > (off_t)capacity - 1 ? end - (off_t)capacity + 1 : 0;
@@ -242,8 +242,8 @@ static void describe_status(int status, char *out_text, size_t capacity) {
   }
 }
 
-// size is what came instead of a hello: 0 at the end of the process, -1 when
-// the time was over.
+// Fails with the reason. size is the length of the answer that came instead of
+// a hello: 0 at the end of the process, -1 at the time limit.
 static mtl_status fail_to_start(const char *path, ssize_t size, int status,
                                 int error_fd, const mtlc_limits *limits) {
   char words[512], end[64];
@@ -294,7 +294,7 @@ static mtl_status start_server(const mtlc_limits *limits) {
   if (!hello) {
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory to start the compiler");
   }
-  // Without such a file, what the process writes at its end is lost.
+  // Without such a file, the last words of the process are lost.
   const int error_fd = mtlc_above_standard(mtli_scratch_file("mettlec-stderr"));
   const mtl_status status = start_at(path, error_fd, limits, hello);
   if (error_fd >= 0) {

@@ -37,7 +37,7 @@ static void prepare_targets(void) {
   LLVMInitializeAArch64AsmPrinter();
 }
 
-// What a target string says: architecture, CPU and features, apart.
+// The parts of a target string: architecture, CPU and features.
 typedef struct target_parts {
   char triple[64];
   char cpu[64];

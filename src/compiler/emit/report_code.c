@@ -41,8 +41,8 @@ static void note_registers(const char *text, code_facts *facts) {
   }
 }
 
-// A whole vector moved to or from a fixed place on the stack. AT&T's order: the
-// source comes first.
+// Counts a whole vector moved to or from a fixed place on the stack. AT&T
+// order: the source comes first.
 static void note_move(const char *text, code_facts *facts) {
   const char *stack = strstr(text, "(%rsp)");
   const char *vector = strstr(text, "%xmm");

@@ -187,7 +187,8 @@ static void step(walk *w, uint32_t place) {
 bool mtlc_keeps_source_order(const mtlc_kernel *kernel) {
   walk w = {.data = LLVMGetModuleDataLayout(kernel->module),
             .machine = lanes_machine_of(kernel->target)};
-  // Loops go several turns or simdgroups at once, which is to be mixed.
+  // Loops run several iterations or simdgroups at once, which should be
+  // interleaved.
   if (!kernel->is_vectorized || !kernel->facts.is_brief || !w.machine.has_gathers ||
       w.machine.vector_registers > MOST_REGISTERS) {
     return false;

@@ -73,7 +73,7 @@ class Writer {
   Writer(const ASTContext &C, ArrayRef<VarDecl *> Constants)
       : C(C), Constants(Constants) {}
 
-  // Appends what E is worth to Text; false if it cannot be written.
+  // Appends the value of E to Text; false if it cannot be written.
   bool write(const Expr *E, int Depth = 0) {
     if (Depth > MostDepth) return false;
     E = E->IgnoreParens();
@@ -150,7 +150,7 @@ class Writer {
       case UO_AddrOf:
       case UO_Plus: return write(E->getSubExpr(), Depth);
       case UO_Minus: {
-        // -0.0 - x and 0 - x: the zeros that change no value.
+        // -0.0 - x and 0 - x are negations.
         const bool IsFloat = isFloat(E->getType());
         return word(IsFloat ? "x2147483648" : "0") &&
                write(E->getSubExpr(), Depth) && word(IsFloat ? ".-" : "-");

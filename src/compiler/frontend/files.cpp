@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// files.cpp: what a compilation may read, and from where.
+// files.cpp: the files that a compilation may read, and from where.
 #include <string>
 #include <vector>
 
@@ -37,8 +37,9 @@ class TextFile : public llvm::vfs::File {
   StringRef Text;
 };
 
-// Metal's library and the client's headers in memory, in front of what the
-// policy allows of the disk, whose use is told to the observer.
+// Serves Metal's library and the client's headers from memory, and in front of
+// the disk, which the policy restricts. Files used are reported to the
+// observer.
 class SourceFileSystem : public llvm::vfs::ProxyFileSystem {
  public:
   SourceFileSystem(const mtlc_source *Source, FilePolicy &Policy)

@@ -199,8 +199,8 @@ struct Shared {
 };
 Shared *Prepared;  // [of Dialects]
 
-// The text that follows the library: what the client defines, and Metal's own
-// macros instead of those that clang has for the host.
+// The text behind the library: the client's macros, and Metal's own macros
+// instead of those that clang has for the host.
 std::string optionsText(const mtl_compile_options &Options) {
   const int Version = languageVersion(Options);
   std::string Text;
@@ -301,8 +301,8 @@ std::string precompile(const Shared &Common) {
 // compiler from these headers, and is whole.
 struct LibraryHead {
   char Magic[8];
-  XXH128_hash_t Identity;  // hash of what it was made from
-  XXH128_hash_t Contents;  // of what follows
+  XXH128_hash_t Identity;  // hash of its sources
+  XXH128_hash_t Contents;  // of the bytes below
 };
 constexpr char LibraryMagic[8] = {'M', 'T', 'L', 'P', 'C', 'H', '1', '\n'};
 

@@ -41,7 +41,7 @@ typedef struct mtlc_parsed {
   LLVMContextRef context;
   LLVMModuleRef module;  // portable IR as docs/ir.md, unoptimised
   char *diagnostics;     // malloc'ed text, "" for none: warnings, and errors
-  mtli_arena arena;      // holds what code points at
+  mtli_arena arena;      // memory that the members point to
   mtli_code code;        // all but blobs
 } mtlc_parsed;
 

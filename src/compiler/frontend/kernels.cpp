@@ -21,7 +21,7 @@ namespace {
 
 using namespace mtlc;
 
-// Returns what stands behind "mettle." in an annotation, or "".
+// Returns the text behind "mettle." in an annotation, or "".
 StringRef annotationName(const AnnotateAttr *A) {
   StringRef Name = A->getAnnotation();
   return Name.consume_front("mettle.") ? Name : "";
@@ -151,8 +151,8 @@ void readTensor(const ClassTemplateSpecializationDecl &Record,
   Facts.space = spaceOf(Element);
 }
 
-// Notes in Facts what a texture, a sampler, a table of functions, or an array
-// of one of them is.
+// Notes in Facts the kind of a texture, a sampler, a function table, or an
+// array of one of them.
 void readResource(QualType T, mtlc_parameter_facts &Facts) {
   const CXXRecordDecl *Class = T.getCanonicalType()->getAsCXXRecordDecl();
   if (!Class || !StringRef(Class->getQualifiedNameAsString())
@@ -309,7 +309,8 @@ class MetalConsumer : public SemaConsumer {
         Generator->HandleTopLevelDecl(DeclGroupRef(D));
         F->dropAttr<AsmLabelAttr>();
         F->addAttr(AsmLabelAttr::CreateImplicit(*C, Name, true));
-        // Else a call would describe the library's function as the program's.
+        // Otherwise a call would describe the library's function as the
+        // program's.
         F->addAttr(NoDebugAttr::CreateImplicit(*C));
         return;
       }

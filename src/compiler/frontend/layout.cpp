@@ -23,8 +23,8 @@ class LayoutWriter {
  public:
   LayoutWriter(Sema &S, int Nesting) : S(S), C(S.Context), Nesting(Nesting) {}
 
-  // Writes what T, which is called Name, holds at Offset, from identifier Id on;
-  // returns the identifier behind it.
+  // Writes the members of T, called Name, at Offset, from identifier Id on;
+  // returns the next identifier.
   int64_t add(QualType T, const std::string &Name, int64_t Offset, int64_t Id) {
     int64_t Count = 1;
     const QualType Element = elementOf(T, Count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// parts.h: what the files of the front end share. Other rooms see frontend.h
+// parts.h: shared by the files of the front end. Other rooms see frontend.h
 // alone.
 #ifndef MTLC_PARTS_H
 #define MTLC_PARTS_H
@@ -149,8 +149,8 @@ bool isOfUse(llvm::StringRef Note);
 std::string textOfLibrary(llvm::StringRef Text, llvm::StringRef Asked);
 // Returns the text with a suggestion for the unknown name in it.
 std::string withSuggestion(clang::CompilerInstance &CI, llvm::StringRef Text);
-// True if the suggested word is a keyword: without it the parser misreads what
-// follows.
+// True if the suggested word is a keyword: without it the parser misreads the
+// following tokens.
 bool isWordSuggested(llvm::StringRef Text);
 
 // host.cpp: refuses what a kernel must not use of the host. Call
@@ -163,8 +163,8 @@ void refuseHostPragmas(clang::Preprocessor &PP);
 void refuseHostWords(clang::Preprocessor &PP,
                      llvm::ArrayRef<clang::Token> Tokens);
 void refuseHostSyntax(clang::Sema &S, clang::DeclGroupRef Group);
-// True if a finished module uses nothing of the host; otherwise writes what it
-// does to Errors.
+// True if a finished module uses nothing of the host; otherwise writes the uses
+// to Errors.
 bool isOfKernels(const llvm::Module &M, llvm::raw_ostream &Errors);
 // True if Loc is in Metal's own library or in an expansion of its macros.
 bool isLibrarys(const clang::SourceManager &SM, clang::SourceLocation Loc);
@@ -186,13 +186,14 @@ std::unique_ptr<clang::ASTConsumer> makeKernelConsumer(
     const llvm::StringSet<> &TestedConstants, LinkedSymbols &Linked,
     clang::CodeGenerator *Generator);
 
-// refusals.cpp: where errors go about what clang accepts and Metal refuses.
+// refusals.cpp: collects errors about programs that clang accepts and Metal
+// refuses.
 struct Refusals {
   clang::Sema &S;
   int Version;        // as mtl_language_version
   bool IsPermissive;  // warnings instead of errors
   clang::FunctionDecl *Instance = nullptr;  // of a template, that is looked at
-  llvm::StringSet<> Seen;                   // what is already told
+  llvm::StringSet<> Seen;  // the errors already reported
 };
 // Reports what Metal refuses in Program, the declarations as written.
 void refuseProgram(Refusals &Out, llvm::ArrayRef<clang::Decl *> Program);
@@ -245,7 +246,7 @@ struct ElementType {
   bool IsPlain = false;  // a scalar or vec, which have a name in reflect.h
 };
 // kernels.cpp: classifies a type; the library's vectors and atomics count as
-// what they hold.
+// their elements.
 ElementType elementType(clang::QualType T);
 // Returns a type's name in MSL, without qualifiers and the library's namespace.
 std::string writtenName(const clang::ASTContext &C, clang::QualType T);

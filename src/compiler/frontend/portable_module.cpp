@@ -247,7 +247,8 @@ class Reach {
   llvm::SmallVector<llvm::GlobalValue *> Next;
 };
 
-// Nothing that stays uses what goes; what goes may use all the rest.
+// Remaining code uses nothing of the dropped code; dropped code may use the
+// rest.
 void dropUnreached(llvm::Module &M, const Reach &Reached) {
   llvm::SmallVector<llvm::GlobalValue *> Dropped;
   for (llvm::GlobalValue &G : M.global_values())
@@ -335,8 +336,8 @@ std::string mtlc::placeInSource(const llvm::Module &M,
   return Place;
 }
 
-// Leaves the kernels' entries, the visible functions and what they reach, for
-// no CPU in particular.
+// Keeps the kernels' entries, the visible functions and what they reach; the
+// result is for no particular CPU.
 void mtlc::finishModule(llvm::Module &M, const LinkedSymbols &Linked) {
   initializeThreadgroupMemory(M);
   removeAnnotations(M);
@@ -353,12 +354,12 @@ void mtlc::finishModule(llvm::Module &M, const LinkedSymbols &Linked) {
   llvm::ModuleAnalysisManager Analyses;
   llvm::PassBuilder().registerModuleAnalyses(Analyses);
   llvm::GlobalDCEPass().run(M, Analyses);
-  // These lists have kept what is to stay.
+  // These lists have kept the used symbols alive until here.
   for (const char *Name : {"llvm.used", "llvm.compiler.used"})
     if (llvm::GlobalVariable *G = M.getNamedGlobal(Name)) G->eraseFromParent();
 }
 
-// Metal links when it compiles: what is used must be there.
+// Metal links when it compiles: every used function must be defined.
 bool mtlc::isComplete(const llvm::Module &M, const mtli_code &Code,
                       const LinkedSymbols &Linked, llvm::raw_ostream &Errors) {
   bool Complete = true;

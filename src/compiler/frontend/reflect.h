@@ -23,7 +23,7 @@ typedef enum mtlc_space {
   MTLC_SPACE_THREADGROUP,
 } mtlc_space;
 
-// One parameter as it is declared.
+// One declared parameter.
 typedef struct mtlc_parameter_facts {
   const char *name;       // "" if it has none
   const char *attribute;  // "buffer", "thread_position_in_grid"; NULL for none

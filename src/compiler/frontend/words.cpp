@@ -39,8 +39,8 @@ StringRef componentName(StringRef Name) {
   return "";
 }
 
-// Replaces what matches, from left to right, by what Make gives for its groups;
-// what it gives nothing for stays.
+// Replaces matches, from left to right, by Make's text for their groups; a
+// match without a text stays.
 template <typename F>
 std::string replaceAll(StringRef Text, llvm::Regex Pattern, F Make) {
   std::string Result;
@@ -85,7 +85,7 @@ std::string withNames(StringRef Text) {
       });
 }
 
-// The library's own names for types, in what it says of its own operators.
+// Replaces the library's own aliases for types in messages about its operators.
 std::string withoutAliases(StringRef Text) {
   std::string Last;
   std::string Result = replaceAll(
@@ -104,7 +104,7 @@ std::string withoutAliases(StringRef Text) {
                     [](llvm::ArrayRef<StringRef> G) { return G[1].str(); });
 }
 
-// "'float4' (aka 'float4')" and what else is not worth a second name.
+// Drops repeated names such as "'float4' (aka 'float4')".
 std::string withoutTwins(StringRef Text) {
   return replaceAll(
       Text, llvm::Regex("'([^']*)' \\(aka '([^']*)'\\)"),
@@ -284,7 +284,7 @@ std::string mtlc::withSuggestion(CompilerInstance &CI, StringRef Text) {
                          (Text.starts_with("no member named '") &&
                           Text.ends_with("in namespace 'metal'"));
   if (Text.contains("; did you mean '")) {
-    // Of two guesses the one that is a word of the language, if it is nearer.
+    // Prefers the guess that is a word of the language, if it is nearer.
     const auto [Head, Tail] = Text.split("; did you mean '");
     Nearest Found(Name);
     for (const StringRef Known : LanguageWords) Found.offer(Known);

@@ -151,7 +151,7 @@ METTLE_INLINE float log_sum(split_float x, float high, float low, float tail,
   rest = fused(x.exponent, step_low, rest);
   rest = fused(x.f * x.f, tail, rest);
   float_pair steps = add_exactly(x.exponent * step_high, product);
-  // n * step_high is exact enough only together with what it rounds off.
+  // n * step_high is exact enough only together with its rounding error.
   float lost = fused(x.exponent, step_high, -(x.exponent * step_high));
   return steps.high + (steps.low + (lost + rest));
 }
@@ -268,8 +268,8 @@ METTLE_INLINE float pow_limits(float x, float y, float result) {
   signed_result = x != x || y != y ? x + y : signed_result;
   return x == 1.0f || y == 0.0f ? 1.0f : signed_result;
 }
-// Squares are what most powers are; where all threads ask for one, they are asked
-// for nothing else.
+// Most powers are squares; if all threads ask for squares, nothing else is
+// computed.
 METTLE_INLINE float pow_precise(float x, float y) {
   if (y == 2.0f) return x * x;
   float ax = magnitude(x);

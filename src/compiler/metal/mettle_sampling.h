@@ -231,7 +231,7 @@ METTLE_INLINE int wrapped_index(int i, int size, uint mode) {
   }
   return mode >= address_zero ? i : bounded_index(i, size);
 }
-// The same for an index that an offset has moved, at any distance.
+// The same for an index that an offset has moved any distance.
 METTLE_INLINE int folded_index(int i, int size, uint mode) {
   if (mode == address_repeat) {
     i %= size;
@@ -249,8 +249,8 @@ METTLE_INLINE int folded_index(int i, int size, uint mode) {
 // Source     MSL specification, "Sampler", and the formulas of the OpenCL C
 //            specification, 8.2, which say the same in full
 //
-// The result comes by reference: a struct that is returned travels as words of
-// 64 bits, which 32 threads pay for.
+// Returns the result by reference: a struct returned by value travels as 64-bit
+// words, which is slow for 32 threads.
 METTLE_INLINE void find_axis(thread sample_axis &axis, float c, int offset,
                              uint side, uint mode, bool is_pixel,
                              bool is_linear) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mettle_texel.h: texels in memory: the descriptor that a texture is, where a
-// texel lies, and what its bits mean.
+// mettle_texel.h: texels in memory: a texture's descriptor, the address of a
+// texel, and the meaning of its bits.
 //
 // Formats are data (src/code/texture_abi.h). The frequent ones have code that
 // becomes vectors; the rest go through mettle.texel.*, which are called.
@@ -175,8 +175,8 @@ inline uint_texel decode_integer(texture_handle t, const device uchar *from) {
   return result;
 }
 
-// An unsigned float with 5 bits of exponent and `mantissa` bits behind it.
-// Negative numbers become 0, what is too large infinity.
+// Returns an unsigned float with 5 bits of exponent and `mantissa` bits behind
+// it. Negative numbers become 0, numbers beyond its range infinity.
 METTLE_INLINE uint to_small_float(float x, uint mantissa) {
   uint infinite = 31u << mantissa;
   if (x != x) return infinite | 1u << (mantissa - 1);

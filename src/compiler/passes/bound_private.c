@@ -66,7 +66,7 @@ static bool add_term(distance *d, LLVMValueRef index, uint64_t stride) {
   return true;
 }
 
-// Adds what one getelementptr adds to its base.
+// Adds a getelementptr's offset to its base.
 static bool add_terms(const bounding *b, distance *d, LLVMValueRef address) {
   LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
   const unsigned count = (unsigned)LLVMGetNumOperands(address);

@@ -31,8 +31,8 @@ typedef struct carrying {
   LLVMValueRef variable;
   mtlc_values pointers;   // all pointers computed from the variable
   mtlc_values choices;    // phis and selects among them
-  LLVMValueRef *indices;  // [choices.count] what they become
-  uint64_t unit_bytes;    // what these count
+  LLVMValueRef *indices;  // [choices.count] the index that replaces each
+  uint64_t unit_bytes;    // the unit that the indices count
 } carrying;
 
 static bool is_choice(LLVMValueRef value) {

@@ -40,15 +40,15 @@ static mtlc_pass vectorize;
 
 static const pass passes[] = {
     // Initialisers name constants that only other kernels use: first of all,
-    // for they count as roots to what follows.
+    // since later passes treat them as roots.
     {"drop_initialisers", mtlc_drop_initialisers, ALL},
-    // One kernel is all that a pipeline has: what it does not reach need not
-    // be valid, have values, or cost time.
+    // A pipeline has one kernel: code that it does not reach need not be valid,
+    // have values, or cost time.
     {"select_kernel", mtlc_select_kernel, ALL},
     // Constants first: whole branches and barriers depend on them.
     {"fix_constants", mtlc_fix_constants, ALL},
-    // Each linked function comes with the values of its own constants; what
-    // follows sees one program.
+    // Each linked function brings the values of its own constants; later passes
+    // see one program.
     {"link_functions", mtlc_link_functions, ALL},
     // Before the library's functions are simplified, and inlined.
     {"ptx_approximate", mtlc_ptx_approximate, PTX},
@@ -56,7 +56,7 @@ static const pass passes[] = {
     {"check_private", mtlc_check_private, ALL},
     // Before conversions get their values, which are those of float.
     {"lower_bfloat", mtlc_lower_bfloat, ALL},
-    // Before it is defined what C++ leaves undefined.
+    // Before undefined C++ arithmetic is defined.
     {"mark_arithmetic", mtlc_mark_arithmetic, CHECKED},
     // Arithmetic is defined before anything could draw conclusions from what
     // C++ leaves undefined.
@@ -71,7 +71,7 @@ static const pass passes[] = {
     // The last pass that may change a result: so it comes before the tiers
     // part.
     {"contract_arithmetic", mtlc_contract_arithmetic, ALL},
-    // Screens what the checked tier checks.
+    // Prepares the screened form of a thread.
     {"simplify_screened", mtlc_simplify_checked, SCREENED},
     {"screen_accesses", mtlc_screen_accesses, SCREENED},
     // Before loops are unrolled whose count depends on it.
@@ -82,14 +82,14 @@ static const pass passes[] = {
     {"lower_made_bfloat", mtlc_lower_bfloat, T1 | PTX},
     // After all code is gone that constants and types exclude.
     {"find_unused", mtlc_find_unused, ALL},
-    // Promotes what is no memory to registers; every access stays, with its
-    // line.
+    // Promotes variables that need no memory to registers; every access stays,
+    // with its line.
     {"simplify_checked", mtlc_simplify_checked, CHECKED},
-    // Before checks hide what is to be checked.
+    // Before checks hide the accesses.
     {"advance_together_checked", mtlc_advance_together, CHECKED},
     // While variables are still objects, each with its size.
     {"check_accesses", mtlc_check_accesses, CHECKED},
-    // Before variables have offsets, by which LLVM cannot tell them apart.
+    // Before variables have offsets, from which LLVM cannot tell them apart.
     {"drop_unread", mtlc_drop_unread, T1},
     // Gives variables offsets before vectors and loops are made, but after LLVM
     // has seen that different variables do not overlap.
@@ -110,7 +110,7 @@ static const pass passes[] = {
     {"lower_tiles", mtlc_lower_tiles, T0 | T1 | PTX},
     // Accesses that fault in the other tier fault here as well.
     {"probe_alignment", mtlc_probe_alignment, T0},
-    // For simdgroups that are no vector; a vector runs in lockstep by itself.
+    // For simdgroups that are no vector; a vector is in lockstep anyway.
     {"advance_together", mtlc_advance_together, T0},
     // Makes a block of an NVIDIA GPU of the same kernel.
     {"ptx_lower_simdgroups", mtlc_ptx_lower_simdgroups, PTX},
@@ -119,7 +119,7 @@ static const pass passes[] = {
     {"ptx_lower_memory", mtlc_ptx_lower_memory, PTX},
     {"ptx_enter_block", mtlc_ptx_enter_block, PTX},
     {"ptx_optimise", mtlc_ptx_optimise, PTX},
-    // What LLVM has not unrolled by itself.
+    // Loops that LLVM has not unrolled itself.
     {"ptx_unroll_loops", mtlc_ptx_unroll_loops, PTX},
     // When divisions by constants have become products.
     {"ptx_divide", mtlc_ptx_divide, PTX},
@@ -131,17 +131,18 @@ static const pass passes[] = {
     {"make_coroutines", mtlc_make_coroutines, CPU},
     // Last, as nothing is called by name from here on.
     {"describe_code", mtlc_describe_code, CPU},
-    // Optimises what the loops and the scheduler have left.
+    // Optimises the code that the loops and the scheduler have produced.
     {"optimise", mtlc_optimise, T1 | CHECKED},
     // Optimising made them again: LLVM would call functions that are not there.
     {"lower_left_bfloat", mtlc_lower_bfloat, CPU},
-    // Names and attributes last, when no function comes or goes any more.
+    // Names and attributes last, when functions are neither added nor dropped
+    // any more.
     {"finish_module", mtlc_finish_module, CPU},
     // Optimising would join its conditions again; before masks are numbers.
     {"split_fminmax", mtlc_split_fminmax, T1},
     // Optimising would make masks of the numbers again.
     {"mask_as_integers", mtlc_mask_as_integers, T1},
-    // Optimising would join what this takes apart.
+    // Optimising would join the blocks again.
     {"split_blocks", mtlc_split_blocks, CPU},
     // When every block is there.
     {"bfloat_across_blocks", mtlc_bfloat_across_blocks, CPU},

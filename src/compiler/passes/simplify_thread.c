@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// simplify_thread.c: brings what one thread does into its simplest form, from
-// which vectors, loops or coroutines are made.
+// simplify_thread.c: simplifies the code of one thread before it becomes
+// vectors, loops or coroutines.
 //
 // Requires  contract_arithmetic
 // Leaves    mettle.thread with everything inlined but mettle.texel.*, what
@@ -161,7 +161,7 @@ static void set_module(mtlc_kernel *kernel, LLVMModuleRef module) {
   kernel->thread = LLVMGetNamedFunction(module, MTLC_THREAD_FUNCTION);
 }
 
-// Tries calls. If they do not make the kernel shorter it is as it was.
+// Tries to keep calls. Restores the kernel if that does not make it shorter.
 static mtl_status simplify_with_calls(mtlc_kernel *kernel, bool *out_done) {
   *out_done = false;
   if (!mtlc_may_keep_calls(kernel)) {
@@ -180,7 +180,7 @@ static mtl_status simplify_with_calls(mtlc_kernel *kernel, bool *out_done) {
   }
   *out_done = true;
   LLVMDisposeModule(before);
-  // Inlines what is left to inline, and drops unused parameters.
+  // Inlines the remaining calls, and drops unused parameters.
   MTL_TRY(mtlc_run_llvm_passes(kernel, "always-inline,deadargelim"));
   return simplify(kernel);
 }

@@ -17,8 +17,8 @@
 // writable, and a worker may read there (base/scratch_file.h).
 void mtlc_confine_server(void);
 
-// In a worker with one thread: from now on it can read below folders alone,
-// and use its memory, its threads and the descriptors that it has.
+// Confines a single-threaded worker: from now on it can read below folders
+// only, and use its memory, its threads and its open descriptors.
 //
 //   folders  [count] relative ones start in the working directory; what is not
 //            there is left out

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// protocol.h: what the runtime and the compiler process say to each other.
+// protocol.h: the messages between the runtime and the compiler process.
 //
 // The runtime holds one control socket to the server (SOCK_SEQPACKET). For
 // each request it sends a packet with two descriptors: one end of a stream,
@@ -44,7 +44,7 @@ typedef enum mtlc_frame_kind {
   MTLC_FRAME_HEADER_WANTED,  // text
   MTLC_FRAME_HEADER,         // mtlc_header
   MTLC_FRAME_RESULT,         // mtlc_reply
-  MTLC_FRAME_PROBE,          // nothing: what can a worker do (confine.h)?
+  MTLC_FRAME_PROBE,          // nothing: asks what a worker can do (confine.h)
   MTLC_FRAME_TRANSLATION,
 } mtlc_frame_kind;
 
@@ -73,8 +73,8 @@ void mtlc_hello_write(const mtli_bytes *identity, mtli_bytes *out);
 bool mtlc_hello_read(const void *data, size_t size, const void **out_identity,
                      size_t *out_size);
 
-// Appends path and what tells one state of that file from another (size,
-// time, inode). False if there is no such file.
+// Appends path and the state of that file (size, time, inode), which tells a
+// changed file. False if there is no such file.
 bool mtlc_stamp_append(mtli_bytes *bytes, const char *path);
 // True if all files of an identity are unchanged, and the first of them is the
 // program at path.
@@ -101,7 +101,7 @@ void mtlc_obituary_write(const mtlc_obituary *obituary, mtli_bytes *out);
 bool mtlc_obituary_read(const void *data, size_t size,
                         mtlc_obituary *out_obituary);
 
-// A request to compile a library, as it lies in a frame.
+// A request to compile a library, as laid out in a frame.
 typedef struct mtlc_library_request {
   const char *text;  // [size_bytes]
   size_t size_bytes;

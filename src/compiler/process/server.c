@@ -32,7 +32,7 @@ typedef struct server_worker {
   int obituary_fd;  // pipe to the runtime
   int error_fd;     // takes what it writes to standard error
   uint64_t limit_ns;     // of processor time
-  uint64_t deadline_ns;  // for what uses none
+  uint64_t deadline_ns;  // for a worker that uses no processor time
   bool timed_out;
   mtlc_last_words *last_words;  // shared with it
   struct server_worker *next;
@@ -244,7 +244,7 @@ _Noreturn static void begin_worker(server *self, pid_t server_pid,
   mtlc_worker_run(setup);
 }
 
-// Makes what a worker needs besides the descriptors of the request.
+// Makes the resources of a worker, besides the descriptors of the request.
 static server_worker *create_worker(const mtlc_limits *limits) {
   server_worker *worker = calloc(1, sizeof *worker);
   if (!worker) {

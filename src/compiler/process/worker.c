@@ -66,8 +66,8 @@ static uintptr_t stack_pointer_of(const ucontext_t *context) {
 }
 #endif
 
-// Runs on a stack of its own, says what it can, and lets the signal end the
-// process as if there were no handler (SA_RESETHAND).
+// Runs on a stack of its own, prints the signal, and lets it end the process as
+// if there were no handler (SA_RESETHAND).
 static void fatal_signal(int signal_number, siginfo_t *info, void *context) {
   const uintptr_t pointer = stack_pointer_of(context);
   const uintptr_t fault = (uintptr_t)info->si_addr;
@@ -100,8 +100,8 @@ static void limit_resource(__rlimit_resource_t resource, uint64_t bytes) {
   }
 }
 
-// The limit counts from what the server already has, which is shared, and more
-// than a step.
+// Sets limits on top of the memory that the server already has, which is
+// shared, and a margin.
 static void set_limits(const mtlc_limits *limits) {
   const uint64_t memory_bytes = (uint64_t)limits->memory_mb << 20;
   memory_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);

@@ -33,8 +33,8 @@ typedef struct mtlc_ptx_entry {
   LLVMValueRef function;
   LLVMValueRef shared;  // the memory's first byte
   mtlc_ptx_positions at;
-  LLVMBasicBlockRef home;  // where positions are computed; what is made at its
-                           // end is available everywhere after it
+  LLVMBasicBlockRef home;  // the block where positions are computed; values
+                           // made at its end are available everywhere after it
 } mtlc_ptx_entry;
 
 LLVMValueRef mtlc_ptx_i32(const mtlc_ptx_entry *e, uint32_t value);

@@ -20,8 +20,8 @@ typedef struct mtlc_ptx_flow {
 void mtlc_ptx_find_flow(mtlc_kernel *kernel, mtlc_ptx_flow *out_flow);
 // True if all threads of a simdgroup reach the instruction together.
 bool mtlc_ptx_is_for_all(const mtlc_ptx_flow *flow, LLVMValueRef instruction);
-// True if a block is a loop of its own that ends when a number is reached: of
-// any other nobody knows after how many turns it does.
+// True if a block is a loop of its own that ends when a counter reaches a
+// number: other loops have an unknown number of iterations.
 bool mtlc_ptx_is_counted_loop(LLVMBasicBlockRef block);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// hoist.c: moves what an address is made of.
+// hoist.c: hoists the operands of addresses.
 #include "compiler/ptx/hoist.h"
 
 #include "compiler/ir/llvm/instructions.h"

@@ -51,7 +51,7 @@ static LLVMValueRef choose(const loading *l, LLVMValueRef *values,
 }
 
 // Returns the address of the lane's row. The distance from the first tile is
-// the same in all turns of a loop.
+// the same in all iterations of a loop.
 static LLVMValueRef row_address(const loading *l, const LLVMValueRef *loads,
                                 unsigned count) {
   LLVMBuilderRef b = l->builder;

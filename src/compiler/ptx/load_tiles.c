@@ -41,8 +41,8 @@ typedef struct loading {
 
 // How a load is done where its rows allow it.
 typedef struct form {
-  bool is_matrix;      // by ldmatrix
-  bool is_turned;      // what comes is the tile with rows and columns exchanged
+  bool is_matrix;  // by ldmatrix
+  bool is_turned;  // the load yields the tile with rows and columns exchanged
   bool is_transposed;  // rows and columns are exchanged on the way
 } form;
 
@@ -186,8 +186,8 @@ static LLVMValueRef pair_function(const loading *l, LLVMTypeRef type) {
                                  LLVMFunctionType(type, parameters, 2, false));
 }
 
-// Places of loads in the order in which the machine's products take them: what
-// one of them takes lies in neighbouring registers then.
+// The order of loads in which one machine product's operands are in
+// neighbouring registers.
 typedef struct places {
   size_t items[MOST_LOADS], count;
 } places;
@@ -281,9 +281,9 @@ static void load_one_by_one(const loading *l, const mtlc_values *loads,
   }
 }
 
-// Both forms of all loads, each in a block of its own, in front of the block
-// that begins with the first, which is returned. A tile of the right side comes
-// turned, and is turned back for whoever does not want it so.
+// Emits both forms of all loads, each in a block of its own, in front of the
+// block that begins with the first, which is returned. A tile of the right side
+// is loaded transposed, and transposed back for other users.
 static LLVMBasicBlockRef replace_all(const loading *l, const mtlc_values *loads,
                                      LLVMValueRef do_rows_allow) {
   LLVMBuilderRef b = l->builder;
@@ -324,7 +324,7 @@ static LLVMBasicBlockRef replace_all(const loading *l, const mtlc_values *loads,
   return rest;
 }
 
-// Returns the block of what is behind the first load.
+// Splits the block behind the first load and returns the second part.
 static LLVMBasicBlockRef load_together(const loading *l,
                                        const mtlc_values *loads) {
   LLVMValueRef first = loads->items[0], odd = NULL;

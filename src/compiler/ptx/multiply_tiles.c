@@ -367,8 +367,8 @@ static LLVMValueRef find_second(LLVMValueRef first) {
   return NULL;
 }
 
-// Returns the product of the same kind and block that alone takes the first's
-// result, as what it adds to; NULL if there is none.
+// Returns the product of the same kind and block that is the only user of the
+// first's result, as its addend; NULL if there is none.
 static LLVMValueRef find_next(LLVMValueRef first) {
   LLVMUseRef use = LLVMGetFirstUse(first);
   LLVMValueRef user = use && !LLVMGetNextUse(use) ? LLVMGetUser(use) : NULL;

@@ -25,8 +25,8 @@
 
 enum {
   MOST_TURNS = 4,
-  FEW_INSTRUCTIONS = 28,  // of which four turns' values stay within 32
-                          // registers, or the assembler moves loads down again
+  FEW_INSTRUCTIONS = 28,  // four iterations' values stay within 32 registers,
+                          // or the assembler moves loads down again
   MOST_INSTRUCTIONS = 96,
   MOST_EARLY_LOADS = 16,   // each takes registers until it is used
   MOST_COPIED_BYTES = 64,  // LLVM copies 8 bytes at once
@@ -42,7 +42,8 @@ bool mtlc_ptx_is_counted_loop(LLVMBasicBlockRef block) {
          LLVMIsAICmpInst(LLVMGetCondition(end));
 }
 
-// How many turns at once: 1 if it loads nothing or is long.
+// Returns how many iterations to run at once: 1 for loops that load nothing or
+// are long.
 static uint32_t choose_turns(LLVMBasicBlockRef block) {
   unsigned count = 0, loads = 0;
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
@@ -79,7 +80,7 @@ static bool are_apart(LLVMValueRef load, LLVMValueRef store) {
   return from != 0 && to != 0 && from != to;
 }
 
-// True if a load may go above an instruction that it does not need.
+// True if a load may move above an instruction that it does not depend on.
 static bool lets_pass(LLVMValueRef i) {
   static const char *const free_of_memory[] = {
       "llvm.nvvm.shfl.", "llvm.nvvm.ex2.", "llvm.nvvm.rsqrt.", "llvm.fma.",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// survey.h: what a kernel's calls tell before anything is changed: barriers, how
-// it depends on the threadgroup's shape, which rows of threads to make code for.
+// survey.h: facts from a kernel's calls before any change: barriers, how it
+// depends on the threadgroup's shape, which rows of threads to make code for.
 #ifndef MTLC_SURVEY_H
 #define MTLC_SURVEY_H
 

@@ -61,9 +61,9 @@ const char lanes_inside_folding[] =
     "function(instsimplify,simplifycfg<no-switch-range-to-icmp;"
     "no-switch-to-lookup;keep-loops>,lower-switch,loop-simplify,lcssa)";
 
-// Marks what nothing writes while the launch runs. A simdgroup's frame is its
-// own, so loads that all simdgroups share can be hoisted from the loop over
-// them.
+// Marks memory that nothing writes while the launch runs. A simdgroup's frame
+// is its own, so loads that all simdgroups share can be hoisted from the loop
+// over them.
 static void mark_parameters(lanes_emitter *e) {
   mtlc_set_parameter_attribute(e->function, LANES_LAUNCH, "noalias", 0);
   mtlc_set_parameter_attribute(e->function, LANES_LAUNCH, "readonly", 0);
@@ -73,7 +73,7 @@ static void mark_parameters(lanes_emitter *e) {
   mtlc_set_parameter_attribute(e->function, LANES_SCRATCH, "noalias", 0);
 }
 
-// Reports what a person could make faster.
+// Reports the accesses that a programmer could make faster.
 static void report_variant(const lanes_vectorizer *v, const lanes_emitter *e) {
   char rows[32] = "any threadgroup";
   char *gathers = lanes_lines_describe(&e->gathers, "gathers");
@@ -366,8 +366,8 @@ static mtl_status emit_guarded(lanes_vectorizer *v) {
   return MTL_OK;
 }
 
-// Emits the functions that a long kernel calls, before it: to them all segment
-// lengths are the same.
+// Emits the functions that a long kernel calls, before it: they are the same
+// for all segment lengths.
 static mtl_status emit_called(lanes_vectorizer *v, LLVMValueRef function) {
   const mtli_group_class any = {0};
   lanes_graph graph;

@@ -14,11 +14,11 @@
 // passes.
 extern const char lanes_inside_folding[];
 
-// Returns how many simdgroups at once are worth a try: several if all go the
-// same way through the kernel and there is a loop to hurry.
+// Returns how many simdgroups at once are worth a try: several if all take the
+// same path through the kernel and it has a loop to speed up.
 uint32_t lanes_most_at_once(const lanes_values *values);
 
-// Emits what the kernel calls, and it itself for each length of rows: analysis,
+// Emits the kernel's callees, and the kernel for each length of rows: analysis,
 // plan, vector IR.
 mtl_status lanes_emit_variants(lanes_vectorizer *v);
 

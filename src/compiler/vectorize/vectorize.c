@@ -59,7 +59,7 @@ static const char preparation[] =
     "loop(loop-rotate<no-header-duplication>),simplifycfg<no-switch-range-to-"
     "icmp;no-switch-to-lookup;keep-loops>,instcombine<no-verify-fixpoint>,"
     "lower-switch,loop-simplify,lcssa)";
-// The same where a loop has several entries.
+// The form for loops with several entries.
 static const char reduction[] =
     "function(lower-switch,fix-irreducible,loop-simplify,lcssa)";
 // Loops as LLVM unrolls them: tested at their end, at the price of a copy of
@@ -524,7 +524,7 @@ static const struct step {
     {STEP(split_exits), PLAIN | COUNTED},
     // Before shapes are looked at: they are of so many lanes.
     {STEP(choose_width), PLAIN | COUNTED},
-    // Three about addresses, each of which may show the next one more.
+    // Three steps about addresses, each of which may enable the next.
     {STEP(canonical_strides), PLAIN | COUNTED},
     {STEP(no_wrap), PLAIN | COUNTED},
     {STEP(pointer_induction), PLAIN | COUNTED},
@@ -532,11 +532,11 @@ static const struct step {
     {STEP(unroll_row_walks), PLAIN | COUNTED},
     {STEP(hoist_loads), PLAIN | COUNTED},
     {STEP(dot_products), PLAIN | COUNTED},
-    // Two about what stands between barriers.
+    // Two steps about code between barriers.
     {STEP(interchange_simdgroups), PLAIN | COUNTED},
     {STEP(sink_tests), PLAIN},
     {STEP(choose_group_class), NEEDED | PLAIN},
-    // Versions last: each holds what has been done before.
+    // Versions last: each includes the changes of earlier steps.
     {STEP(merge_groups), PLAIN | COUNTED},
     {STEP(version_interior), PLAIN | COUNTED},
     {STEP(version_uniform), PLAIN | COUNTED},
@@ -579,7 +579,8 @@ static mtl_status run_step(lanes_vectorizer *v, const struct step *step) {
   return MTL_OK;
 }
 
-// Builds a graph of the function as it is now; false if it cannot have one.
+// Builds a graph of the function in its present form; false if it cannot have
+// one.
 static bool build_new(mtlc_kernel *kernel, mtli_arena *arena,
                       lanes_graph *out_graph) {
   mtli_arena_clear(arena);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// vectorizer.h: what the vectoriser's stages hand on: the kernel, its graph and
-// facts, and the variants that are made.
+// vectorizer.h: shared by the vectoriser's stages: the kernel, its graph and
+// facts, and the variants made so far.
 #ifndef MTLC_VECTORIZER_H
 #define MTLC_VECTORIZER_H
 

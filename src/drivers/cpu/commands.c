@@ -156,7 +156,7 @@ static void run_signal(cpu_queue *queue, mtli_command *command) {
     (void)cpu_event_signal(command->event.event, command->event.value);
     return;
   }
-  // Whoever sees the event's value must see what the device wrote before.
+  // Threads that see the event's value must see the device's earlier writes.
   cpu_coherence_download(queue->current);
   cpu_command *data = mtli_command_data(command);
   data->command = command;

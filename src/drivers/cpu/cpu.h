@@ -143,7 +143,7 @@ void cpu_check_buffer_destroyed(const mtl_buffer *buffer);
 mtl_status cpu_coherence_modified(cpu_buffer *buffer, size_t offset_bytes,
                                   size_t length_bytes);
 // upload copies host to device, before a command buffer's work begins or
-// continues; download copies back, before anyone learns that it is done.
+// continues; download copies back, before anyone learns that the work is done.
 void cpu_coherence_upload(mtl_command_buffer *command_buffer);
 void cpu_coherence_download(mtl_command_buffer *command_buffer);
 // Copies all of a managed buffer from device to host.

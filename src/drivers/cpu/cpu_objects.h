@@ -50,9 +50,11 @@ typedef struct cpu_range {
 
 typedef struct cpu_buffer {
   mtl_buffer buffer;
-  mtli_pages memory;  // what kernels see; empty if it is the client's
+  mtli_pages memory;  // the memory that kernels access; empty if the client's
+                      // is used
   // cpu-discrete, shared and managed (coherence.c):
-  mtli_pages host;       // what the host sees; empty if it is the client's
+  mtli_pages host;  // the memory that the host accesses; empty if the client's
+                    // is used
   mtli_pages synced;     // shared: the bytes on which both sides last agreed
   pthread_mutex_t lock;  // of the copies' coherence
   cpu_range *modified;   // managed: ranges not yet copied to the device
@@ -106,7 +108,7 @@ typedef struct cpu_pipeline {
   cpu_code code;         // for threadgroups of pipeline.kernel->group_class
   pthread_mutex_t lock;  // of variants
   _Atomic(cpu_variant *) variants;  // code for other classes; only grows
-  _Atomic uint64_t group_ns;  // what a threadgroup took lately; 0 if unknown
+  _Atomic uint64_t group_ns;  // the time of a recent threadgroup; 0 if unknown
   cpu_habit habits[CPU_HABITS];
   // In a checked pipeline: the pipeline that screens its dispatches; NULL for
   // none.

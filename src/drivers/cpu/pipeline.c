@@ -116,8 +116,8 @@ static mtl_status load_unnamed(const char *name, const mtli_blob *elf,
   return access(path, R_OK) == 0 ? load(name, path, out_code) : MTL_NOT_FOUND;
 }
 
-// Writes the name of a file for machine code that is kept: the kernel's name,
-// as far as a path allows, and numbers that make it unique.
+// Writes a file name for kept machine code: the kernel's name, up to the length
+// of a path, and numbers that make it unique.
 static void name_kept(char *path, size_t capacity, const char *folder,
                       const char *kernel) {
   static _Atomic uint32_t serial;

@@ -80,8 +80,8 @@ void cpu_queue_fail(cpu_queue *queue, mtl_status status, const char *format,
   free(text);
 }
 
-// Sets the command buffer that the queue runs, or NULL, and clears what was
-// meant for the one before. The pool's lock is held.
+// Sets the command buffer that the queue runs, or NULL, and clears the state of
+// the one before. The pool's lock is held.
 static void begin(cpu_queue *queue, const mtl_command_buffer *command_buffer) {
   cpu_overseer *overseer = cpu_pool_overseer(queue->pool);
   if (queue->is_overseen) {

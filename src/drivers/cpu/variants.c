@@ -80,7 +80,8 @@ cpu_classes cpu_classes_of(const mtli_dispatch *dispatch,
   if (rest && size[0] == group_threads[0]) {
     size[0] = rest;
     const mtli_group_class edge = mtli_group_class_of(size, grid_threads[0]);
-    // Few classes: what does not fit the code for the others takes any code.
+    // Keeps the number of classes small: a class that does not fit another
+    // one's code takes general code.
     classes.edge.row = edge.row >= classes.whole.row ? classes.whole.row : 1;
     // Shorter rows than the others', which are just as long as their class.
     classes.edge.row = classes.whole.is_exact ? 1 : classes.edge.row;
@@ -109,8 +110,8 @@ static bool fits_own(const cpu_pipeline *pipeline, mtli_group_class wanted) {
           kernel->group_class.is_single == wanted.is_single);
 }
 
-// True if code of its own would serve a class better than what serves its
-// threadgroups whatever their number of simdgroups.
+// True if code made for a class would be better than the code for any number of
+// simdgroups.
 static bool has_better(const cpu_pipeline *pipeline, mtli_group_class wanted) {
   const mtli_kernel *kernel = pipeline->pipeline.kernel;
   return kernel->facts.depends_on_simdgroups && wanted.simdgroups &&
@@ -118,7 +119,7 @@ static bool has_better(const cpu_pipeline *pipeline, mtli_group_class wanted) {
            kernel->group_class.simdgroups == wanted.simdgroups);
 }
 
-// Classes that the kernel does not tell apart are one.
+// Joins the classes that the kernel does not distinguish.
 static mtli_group_class reduce(const cpu_pipeline *pipeline,
                                mtli_group_class wanted) {
   const mtli_kernel *kernel = pipeline->pipeline.kernel;
@@ -158,7 +159,7 @@ static void attempt_run(mtli_task *task) {
   mtl_pipeline_release(&pipeline->pipeline);  // -1
 }
 
-// Begins an attempt, whose task is to be posted. The lock is held.
+// Begins an attempt, whose task must be posted. The lock is held.
 static mtl_status attempt_begin(cpu_variant *variant) {
   mtli_lane *lane = mtli_lane_create();
   if (!lane) {
@@ -218,7 +219,7 @@ typedef enum wish {
 enum { LEAST_ASKED = 2 };
 
 // Advances a variant's state. The lock is held. *out_begins is true if an
-// attempt has begun, whose task is to be posted.
+// attempt has begun, whose task must be posted.
 static mtl_status go_on(cpu_variant *variant, wish how, bool *out_begins) {
   const bool is_pending = mtli_timeline_value(&variant->ended) < variant->begun;
   const bool has_failed = !is_pending && variant->status != MTL_OK;

@@ -41,8 +41,8 @@ void cpu_workspace_destroy(cpu_workspace *workspace);
 // a guard; NULL if there is no front that large.
 char *cpu_workspace_front(const cpu_workspace *workspace, size_t size_bytes,
                           size_t margin_bytes);
-// Makes size_bytes of what is kept accessible, their margins included. False
-// when out of memory.
+// Makes size_bytes of the kept memory accessible, margins included. False when
+// out of memory.
 bool cpu_workspace_keep(cpu_workspace *workspace, size_t size_bytes);
 
 // Sets the stack right after a kernel that faulted at address: one that used

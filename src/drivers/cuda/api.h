@@ -186,7 +186,8 @@ mtl_status cuda_load(void);
 // Returns the number of GPUs; 0 if cuda_load fails.
 uint32_t cuda_gpu_count(void);
 
-// Converts a result: MTL_OK, or a failure "what: CUDA_ERROR_...: text".
+// Converts a result: MTL_OK, or a failure "what: CUDA_ERROR_...: text", where
+// what names the call.
 mtl_status cuda_check(CUresult result, const char *what);
 
 #endif

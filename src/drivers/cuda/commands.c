@@ -12,7 +12,7 @@
 #include "drivers/cuda/parts.h"
 
 mtl_status cuda_commands_prepare(mtl_command_buffer *command_buffer) {
-  // Code that a dispatch needs is made here, and not when its turn has come.
+  // Makes the dispatch's code here, before its turn comes.
   for (mtli_command *command = command_buffer->commands;
        command && !command_buffer->is_failed; command = command->next) {
     const mtli_dispatch *dispatch = &command->dispatch;
@@ -228,7 +228,7 @@ static bool has_times(const mtl_command_buffer *command_buffer) {
   return false;
 }
 
-// Makes ready what the command buffer needs.
+// Prepares the command buffer's memory and code.
 static mtl_status begin_work(cuda_worker *worker,
                              mtl_command_buffer *command_buffer) {
   cuda_list *list = command_buffer->driver_data;

@@ -60,7 +60,8 @@ typedef struct cuda_buffer {
   mtl_buffer buffer;
   cuda_home home;
   mtli_pages host;  // the host's copy of a managed buffer
-  uint64_t allocation;  // of one that moves: what it is a part of, for pages
+  uint64_t allocation;  // of one that moves: the allocation that it is a part
+                        // of, for pages
   _Atomic bool was_prefetched;
 } cuda_buffer;
 
@@ -75,7 +76,7 @@ typedef struct cuda_device {
   mtl_device device;
   CUdevice gpu;
   CUcontext context;
-  CUstream stream;  // of what is not a queue's: copies to new buffers
+  CUstream stream;  // for copies to new buffers, which belong to no queue
   pthread_mutex_t stream_lock;
   char target[48];
   char architecture[16];
@@ -102,8 +103,8 @@ void cuda_leave(void);
 // Returns the first fault, or NULL: after a fault CUDA is lost for the process.
 const char *cuda_lost_text(void);
 void cuda_set_lost(const char *text);
-// Converts a result: MTL_OK, or a failure that names what failed. A failure
-// that loses CUDA is remembered.
+// Converts a result: MTL_OK, or a failure that names the call. A failure that
+// loses CUDA is remembered.
 mtl_status cuda_done(CUresult result, const char *what);
 
 // Copy and clear synchronously.
@@ -152,8 +153,8 @@ typedef struct cuda_mark {
   struct cuda_mark *next;
   CUevent event;
   bool is_timed;      // it costs the stream 1.6 us more
-  uint64_t sequence;  // what the worker's word is at least when it has come; 0
-                      // if only the event tells
+  uint64_t sequence;  // the least value of the worker's word once this is done;
+                      // 0 if only the event tells
 } cuda_mark;
 
 // The purpose of a mark.
@@ -221,7 +222,7 @@ typedef struct cuda_list {
   bool is_started;    // start or start_ns is set
   cuda_mark *start;   // where the GPU begins with it
   uint64_t start_ns;  // or when, where the GPU had nothing else to do
-  bool is_command_timed;     // the one that is being handed over
+  bool is_command_timed;  // the command being handed over
   cuda_mark *command_start;  // where the GPU begins with that; NULL before
   mtl_status status;
   char *text;  // malloc'ed

@@ -46,8 +46,8 @@ static void gather_inline(const mtli_command *command, char *target,
   }
 }
 
-// Returns the bytes of the last inline argument of those dispatches, which is
-// the one that there is where they are few.
+// Returns the size of those dispatches' last inline argument, which is their
+// only one if they are few.
 static size_t last_bytes(const mtli_command *first, const mtli_command *end) {
   size_t bytes = 0;
   for (const mtli_command *c = first; c != end; c = c->next) {
@@ -272,8 +272,8 @@ static mtl_status find_grid(const cuda_worker *worker,
              : MTL_OK;
 }
 
-// Checks whether a kernel with assertions has stopped itself: then what follows
-// it does not run.
+// Checks whether a kernel with assertions has stopped itself: later work does
+// not run then.
 static mtl_status check_stop(cuda_worker *worker, cuda_list *list,
                              const mtli_dispatch *dispatch) {
   MTL_TRY(cuda_stream_finish(worker));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fault.c: reads what kernels leave for the host: why one stopped itself, and
-// log messages. Texts are constants of the module, on the GPU.
+// fault.c: reads the records that kernels leave for the host: why one stopped
+// itself, and log messages. Texts are constants of the module, on the GPU.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -129,8 +129,7 @@ static uint64_t hash_of(const cuda_launches *launches) {
   return hash;
 }
 
-// Returns the place of the sequence, or that of the one that was used least
-// lately.
+// Returns the slot of the sequence, or the least recently used one.
 static known *find(cuda_graphs *graphs, const cuda_launches *launches,
                    uint64_t unloaded_count) {
   const uint64_t hash = hash_of(launches);

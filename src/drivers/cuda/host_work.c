@@ -93,8 +93,8 @@ static mtl_status run(const mtli_host_work *work) {
   return MTL_OK;
 }
 
-// It puts its work on the stream itself. The last call's failure is the
-// driver's to tell if the function has none of its own.
+// The function puts its work on the stream itself. The last call's failure is
+// reported if the function has none of its own.
 static mtl_status run_native(cuda_worker *worker, const mtli_host_work *work) {
   uint64_t few[8] = {0};
   uint64_t *addresses =

@@ -344,8 +344,7 @@ mtl_status cuda_buffer_modified(mtl_buffer *buffer, size_t offset_bytes,
 
 // --- textures ----------------------------------------------------------------
 
-// Puts the GPU's copy of the tables in the place of the host's, of which there
-// is one.
+// Replaces the host's tables by the GPU's copy, of which there is one.
 static mtl_status find_srgb(cuda_device *device, uint64_t *address) {
   if (!*address) {
     return MTL_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// parts.h: what commands.c, dispatch.c and host_work.c share.
+// parts.h: shared by commands.c, dispatch.c and host_work.c.
 #ifndef CUDA_PARTS_H
 #define CUDA_PARTS_H
 

@@ -12,7 +12,7 @@ enum {
   REGISTER_UNIT = 8,
 };
 
-// How to assemble: as it comes, or with a limit.
+// How to assemble: with defaults, or with a limit of registers.
 typedef struct assembly {
   uint32_t max_registers;  // 0 for none
   bool is_plain;           // without optimisation

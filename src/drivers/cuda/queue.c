@@ -18,8 +18,8 @@
 enum {
   // How long a thread looks out before it sleeps, as in steps.c.
   SPIN_NS = 150 * 1000,
-  // What a thread leaves to a client that waits, before it does it itself: the
-  // client has what is needed in its processor's caches.
+  // The time that a thread leaves to a waiting client before it acts itself:
+  // the client has the data in its processor's caches.
   GRACE_NS = 1500,
 };
 
@@ -97,7 +97,7 @@ static bool look_out(cuda_worker *worker, uint32_t seen) {
   do {
     for (int i = 0; i < 32 && !is_news; i++) {
       mtli_pause();
-      // Relaxed: the lock orders what it tells of.
+      // Relaxed: the lock orders the data that it announces.
       is_news =
           atomic_load_explicit(&worker->news, memory_order_relaxed) != seen;
     }
@@ -106,8 +106,8 @@ static bool look_out(cuda_worker *worker, uint32_t seen) {
   return is_news;
 }
 
-// Yields a role to a client that waits: its processor's caches have what is
-// needed. Not where another queue may wait. Releases the lock meanwhile.
+// Yields a role to a waiting client: its processor's caches have the data. Not
+// if another queue may wait. Releases the lock meanwhile.
 static void give_way(cuda_worker *worker, int role) {
   if (role == 1 && worker->first_step &&
       worker->first_step->kind != CUDA_STEP_END) {
@@ -246,7 +246,7 @@ static void end_threads(cuda_worker *worker, int count) {
 
 static void free_stream(cuda_worker *worker) {
   if (worker->stream) {
-    // The last word may be on its way: its event comes before it.
+    // The word may still be on its way: its event comes before it.
     cuda.cuStreamSynchronize(worker->stream);
     cuda.cuStreamDestroy(worker->stream);
   }

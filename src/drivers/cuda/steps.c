@@ -11,7 +11,7 @@ enum {
   // How long a thread looks at a mark before it sleeps. A shorter time than a
   // wake-up takes would keep a loop of short kernels at the speed of wake-ups.
   SPIN_NS = 150 * 1000,
-  // Two looks this far apart were not interrupted between.
+  // Two looks this close together were not interrupted between.
   LOOK_NS = 1000,
   // CUDA gives the time between two events as a float, whose 24 bits are good
   // for 1 us in 16 s: the event that times count from is renewed in half of
@@ -110,7 +110,7 @@ void cuda_step_add(cuda_worker *worker, const cuda_step *step) {
   pthread_mutex_unlock(&worker->lock);
 }
 
-// True if the stream's word tells that it has come to a place.
+// True if the stream's word shows that it has passed a place.
 static bool has_passed(const cuda_worker *worker, const cuda_mark *mark) {
   // Acquire: the stream writes it behind all that came before.
   return mark->sequence &&
@@ -129,7 +129,8 @@ static uint64_t await_mark(const cuda_worker *worker, const cuda_mark *mark) {
     const uint64_t last_ns = now_ns;
     now_ns = mtli_now_ns();
     if (has_passed(worker, mark)) {
-      // It may have come long before the first look, or while the thread slept.
+      // The stream may have passed it long before the first look, or while the
+      // thread slept.
       return last_ns > start_ns && now_ns - last_ns < LOOK_NS ? now_ns : 0;
     }
     if (mark->sequence) {
@@ -193,7 +194,7 @@ static uint64_t time_of(const cuda_worker *worker, const cuda_mark *mark) {
 static void find_times(cuda_worker *worker, const cuda_step *step,
                        uint64_t *start_ns, uint64_t *end_ns) {
   const cuda_list *list = step->command_buffer->driver_data;
-  // The event comes behind the word that was looked for.
+  // The event comes behind the awaited word.
   while (cuda.cuEventQuery(step->mark->event) == CUDA_ERROR_NOT_READY) {
     mtli_pause();
   }

@@ -8,7 +8,7 @@
 
 enum {
   CHUNK = 512,          // samples of one MTLCounterSampleBuffer; it takes 4096
-  RESOLVE_BYTES = 256,  // what an offset to resolve to is a multiple of
+  RESOLVE_BYTES = 256,  // the alignment of an offset to resolve to
 };
 #define DONT_SAMPLE (~0ul)  // MTLCounterDontSample
 

@@ -74,7 +74,7 @@ static void fill_info(metal_device *metal_of) {
       object, metal.selectors[METAL_maxThreadsPerThreadgroup]);
   name_architecture(metal_of);
   info->thread_execution_width = MTL_SIMD_WIDTH;
-  // No kernel has more than its device: pipelines say what they have.
+  // No kernel has more than its device: pipelines report their own limit.
   info->max_threads_per_threadgroup = (uint32_t)most.width;
   info->max_threadgroup_threads[0] = (uint32_t)most.width;
   info->max_threadgroup_threads[1] = (uint32_t)most.height;

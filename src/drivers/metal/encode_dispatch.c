@@ -185,7 +185,8 @@ static bool may_reach_more(const mtli_kernel *kernel) {
   return false;
 }
 
-// All shadows of all buffers of the list: what argument buffers may name.
+// Visits all shadows of all buffers of the list: an argument buffer may name
+// any.
 static void visit_listed(metal_encoding *encoding, shadow_fn *visit,
                          bool is_drain) {
   metal_device *device =

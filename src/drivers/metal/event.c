@@ -6,7 +6,7 @@
 
 #include "drivers/metal/metal.h"
 
-// It outlives the event: a listener may be on its way.
+// Outlives the event: a listener may still run.
 struct metal_mirror {
   mtli_object object;
   mtli_timeline timeline;

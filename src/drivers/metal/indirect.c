@@ -152,7 +152,7 @@ void metal_use_commands(const metal_encoding *encoding) {
   }
 }
 
-// Sets what commands take from the encoder.
+// Sets the bindings that commands inherit from the encoder.
 static void bind_inherited(const metal_encoding *encoding,
                            const mtli_inherited *from) {
   const id encoder = encoding->compute;

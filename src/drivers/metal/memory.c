@@ -55,7 +55,7 @@ static void encode_filling(id encoder, void *context) {
   }
 }
 
-// Memory that the host cannot reach starts with what a copy brings there.
+// Memory that the host cannot reach is initialised by a copy.
 static mtl_status fill_private(metal_device *device, const metal_buffer *target,
                                const mtl_buffer_desc *desc) {
   filling it = {.target = target->object,

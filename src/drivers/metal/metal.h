@@ -28,7 +28,7 @@ typedef struct metal_device {
   id object;
   char architecture[64];
   id listener;  // of all events
-  id staging;   // MTLCommandQueue of what is not a client's; under lock
+  id staging;  // MTLCommandQueue for work that belongs to no client; under lock
   pthread_mutex_t lock;
   metal_handle *handles[METAL_HANDLE_LISTS];
   metal_sampler_state *samplers;  // never fewer
@@ -48,8 +48,8 @@ typedef struct metal_buffer {
 // writes. One of two dimensions and one level shares the buffer's memory.
 typedef struct metal_texture {
   mtl_texture texture;
-  id base;    // before it is swizzled: what copies name
-  id object;  // what kernels see; perhaps the same
+  id base;    // before it is swizzled: copies use it
+  id object;  // the texture that kernels see; perhaps the same
   bool is_shadow;
   metal_handle handle;
   struct metal_texture *next_shadow;
@@ -61,7 +61,7 @@ typedef struct metal_library {
   id object;
 } metal_library;
 
-// A pipeline state and what it says of its arguments.
+// A pipeline state and its reflected arguments.
 typedef struct metal_reflected {
   id state;
   mtli_arena arena;  // of kernel's parameters
@@ -204,7 +204,7 @@ typedef struct metal_samples {
   id buffer;  // MTLCounterSampleBuffer, the encoding's
   unsigned long first;
   mtli_command_times *times;
-  bool is_blit;  // what takes them
+  bool is_blit;  // the encoder that takes them is a blit encoder
 } metal_samples;
 
 // All samples of a list, and both clocks when it was encoded; counters.c.
@@ -227,7 +227,7 @@ typedef struct metal_encoding {
   size_t buffer_count;
   id *kept;  // [kept_count] staging buffers, +1 each
   size_t kept_count;
-  id samples;  // MTLCounterSampleBuffer, of which sample_count are taken
+  id samples;  // MTLCounterSampleBuffer with sample_count samples
   unsigned long sample_count;
   metal_samples timed;  // the next encoder of its kind takes them; no buffer:
                         // it takes none

@@ -320,7 +320,7 @@ id metal_new(const char *class_name);
 void metal_release(id object);  // nil is allowed
 id metal_retain(id object);
 
-// Returns an NSString, the caller's reference; nil for what is no UTF-8.
+// Returns an NSString, the caller's reference; nil for invalid UTF-8.
 id metal_string(const char *text, unsigned long length_bytes);
 // Returns the text of an NSString, for as long as the string lives; "" for nil.
 const char *metal_text(id string);
@@ -331,9 +331,9 @@ id metal_array(const id *objects, unsigned long count);
 // Sets object's label, if there is one.
 void metal_label(id object, const char *label);
 
-// Fails with what an NSError says; what names the call if error is nil.
+// Fails with the text of an NSError; what names the call if error is nil.
 mtl_status metal_fail(id error, const char *what);
-// Its status alone.
+// Returns the status alone.
 mtl_status metal_status(id error);
 
 // --- blocks ------------------------------------------------------------------

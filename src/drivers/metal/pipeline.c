@@ -11,7 +11,8 @@
 
 // --- functions -----------------------------------------------------------------
 
-// MTLFunctionConstantValues of what is set; nil if the library has no constant.
+// Returns MTLFunctionConstantValues of the set constants; nil if the library
+// has none.
 static id constant_values(const mtl_function *function) {
   const mtli_code *code = function->library->compiled.code;
   const id values =
@@ -71,8 +72,8 @@ static mtl_status describe(metal_function *made) {
   mtli_kernel *kernel = &made->reflected.kernel;
   if (!function->kernel->is_visible) {
     const id descriptor = descriptor_of(made->object);
-    // One that needs more than itself has no arguments until it gets it; its
-    // pipeline says what is wrong with it.
+    // A function that needs linked functions has no arguments until it gets
+    // them; its pipeline reports the error.
     (void)metal_reflect(metal_device_of(function->library->device), descriptor,
                         &made->reflected);
     metal_release(descriptor);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// queue.c: encodes a list when it is committed, commits it to Metal in its
-// turn, and completes it when Metal calls back.
+// queue.c: encodes a list when it is committed, commits it to Metal in order,
+// and completes it when Metal calls back.
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -317,7 +317,7 @@ static void completed(const metal_block *block, id commands) {
 
 // --- submitting ----------------------------------------------------------------
 
-// Replaces what was encoded by the signals alone.
+// Drops everything encoded except the signals.
 static void leave_signals(metal_run *run) {
   id commands = NULL;
   while (make_commands(run, &commands) != MTL_OK) {

@@ -9,7 +9,7 @@
 
 #include "base/memory/bytes.h"
 
-// MTLDataType of what is no value.
+// MTLDataType numbers of types that are no values.
 enum { STRUCT = 1, ARRAY = 2, TEXTURE = 58, SAMPLER = 59, POINTER = 60,
        PIPELINE = 79, COMMANDS = 80, FUNCTION_TABLE = 115 };
 // The nesting depth to which structs and the pointers between them are

@@ -18,7 +18,7 @@ void null_commands_clear(mtl_command_buffer *command_buffer) {
 mtl_status null_queue_cancel(mtl_queue *queue,
                              mtl_command_buffer *command_buffer) {
   (void)queue;
-  (void)command_buffer;  // what runs it looks at is_cancelled
+  (void)command_buffer;  // the callee looks at is_cancelled
   return MTL_OK;
 }
 

@@ -171,7 +171,7 @@ static void many_behind_one_semaphore_run(void) {
   iree_hal_device_release(device);
 }
 
-// The waits come before what they wait for: the last operation first.
+// The waits come before the work that they wait for: the last operation first.
 static void many_backwards(void) {
   iree_hal_device_t *device = open_device();
   iree_hal_semaphore_t *chain = semaphore(device);

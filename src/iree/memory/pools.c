@@ -11,7 +11,7 @@ enum {
   PRIORITY_HOST = 0,
   PRIORITY_LARGE = 1,
   PRIORITY_SMALL = 10,
-  ALIGNMENT = 64,  // IREE_HAL_HEAP_BUFFER_ALIGNMENT: what compilers assume
+  ALIGNMENT = 64,  // IREE_HAL_HEAP_BUFFER_ALIGNMENT, which compilers assume
 };
 
 static bool query_epoch(void *user_data, iree_async_axis_t axis,

@@ -22,11 +22,11 @@ typedef struct tool_options {
   iree_host_size_t output_count;
   uint32_t repeats;
   bool as_json;
-  char texts[MAX_VALUES * 2][1024];  // what inputs and outputs point to
+  char texts[MAX_VALUES * 2][1024];  // memory of inputs and outputs
   uint32_t text_count;
 } tool_options;
 
-// Prints what is wrong and returns false, or fills out_options.
+// Prints the error and returns false, or fills out_options.
 bool tool_parse(char **arguments, tool_options *out_options);
 
 // What calls took.

@@ -11,7 +11,7 @@
 
 typedef struct block_state {
   _Atomic size_t references;
-  id literal;  // +1, what it runs
+  id literal;  // +1, the block's literal
   id group;    // +1; entered until it has run
   _Atomic bool has_begun;
   _Atomic bool is_cancelled;
@@ -43,7 +43,7 @@ static void object_dispose(const void *object) {
   state_release(((const block_object *)object)->state);
 }
 
-// It counts as run after the first time.
+// It counts as run after its first run.
 static void object_run(const block_object *object) {
   block_state *state = object->state;
   ++state->references;

@@ -17,7 +17,7 @@ typedef struct dispatch_data {
   const void *bytes;
   size_t length;
   id destructor;  // a block to call at the end, or nil for free
-  id kept;        // what the bytes belong to, or nil
+  id kept;  // the owner of the bytes, or nil
 } dispatch_data;
 
 extern struct objc_class OBJC_CLASS_$_OS_dispatch_data;

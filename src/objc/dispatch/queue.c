@@ -29,11 +29,11 @@ struct dispatch_queue {
   task *first;
   task **last;
   size_t running;
-  bool runs_alone;  // the one that runs is alone
+  bool runs_alone;  // a barrier task is running
   bool is_serial;
   bool is_pumped;  // a job of the pool starts tasks
   size_t suspensions;
-  dispatch_queue *target;  // +1; tasks run within its turns; NULL for none
+  dispatch_queue *target;  // +1; tasks run within its tasks; NULL for none
   struct specific *specifics;
   pool_job pump;
   char *label;
@@ -120,7 +120,7 @@ static void restore_current(dispatch_queue **before) {
   current = *before;
 }
 
-// A task and the queue that it is of, on its way through the targets.
+// A task and its queue, on the way through the target queues.
 typedef struct targeted {
   dispatch_queue *queue;
   dispatch_function *run;
@@ -230,7 +230,8 @@ static void finish_by_cleanup(dispatch_queue **queue) {
   finish(*queue);
 }
 
-// Waits for the task's turn, and runs it here. An exception passes through.
+// Waits for the task's turn, and runs it on this thread. An exception passes
+// through.
 static void run_here(dispatch_queue *queue, dispatch_function *run,
                      void *context, bool is_alone) {
   task own = {.is_alone = is_alone || queue->is_serial, .is_sync = true};

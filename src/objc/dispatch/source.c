@@ -45,8 +45,8 @@ typedef struct source_state {
   pthread_mutex_t lock;
   pthread_cond_t changed;  // of a timer
   handler event, cancel;
-  unsigned long pending;  // what the next call of the handler tells
-  unsigned long data;     // what it tells now
+  unsigned long pending;  // the data for the next call of the handler
+  unsigned long data;     // the data of the present call
   size_t suspensions;
   bool is_active;
   bool is_queued;  // a call of the handler is on its way
@@ -86,7 +86,7 @@ static source_state *state_of(id object) {
   return ((source *)object)->state;
 }
 
-// Calls a handler as it is now: it may be replaced meanwhile.
+// Calls a handler, copied: it may be replaced meanwhile.
 static void call(source_state *state, const handler *from) {
   pthread_mutex_lock(&state->lock);
   const handler now = {_Block_copy(from->literal), from->function};
@@ -128,7 +128,8 @@ static void fire(void *context) {
   state_release(state);
 }
 
-// Behind what is on its way. Handlers are given up: they may have the source.
+// Runs behind earlier events. Releases the handlers: they may retain the
+// source.
 static void tell_cancelled(void *context) {
   source_state *state = context;
   if (!state->is_over) {

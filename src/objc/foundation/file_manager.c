@@ -420,7 +420,7 @@ static bool copy_tree(const char *from, const char *to) {
   return copied;
 }
 
-// Neither a copy nor a move writes over what is there.
+// Fails if a file is there: neither a copy nor a move overwrites one.
 static int check_absent(id path, id *out_error) {
   errno = EEXIST;
   return done(!has_access(path, F_OK), path, true, out_error);

@@ -182,7 +182,7 @@ static id path_with_extension(id self, SEL _cmd, id extension) {
                             string_utf8(extension));
 }
 
-// Drops empty components, "." and what ".." undoes.
+// Drops empty components, "." and components that ".." cancels.
 static id path_standardized(id self, SEL _cmd) {
   (void)_cmd;
   const char *path = string_utf8(self);

@@ -126,7 +126,7 @@ void error_set(id *out_error, id domain, NSInteger code, const char *text);
 // never read its NSError.
 void error_tell(id domain, const char *text);
 id error_make(id domain, NSInteger code, const char *text);
-// The same, with value under key in its userInfo, too.
+// Makes an error with value under key in its userInfo, too.
 id error_make_with(id domain, NSInteger code, const char *text,
                    const char *key, id value);
 

@@ -396,7 +396,7 @@ static bool write_value(writer *out, id value) {
   return false;
 }
 
-// Returns the text, or NULL for what is no JSON.
+// Returns the text, or NULL for objects that JSON has no form for.
 static id text_of(id value, NSUInteger options) {
   extern id string_mutable_create(const char *utf8);
   const bool is_whole = object_is(value, &OBJC_CLASS_$_NSArray) ||

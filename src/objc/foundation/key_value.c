@@ -71,7 +71,7 @@ static id boxed(const char *type, void *place, bool *out_known) {
   }
 }
 
-// Calls a getter, and keeps what it gives at out, by the kind of its type.
+// Calls a getter, and stores its result at out, by the kind of its type.
 static bool call_getter(id self, SEL selector, const char *type, void *out) {
   switch (*type) {
     case 'f':

@@ -271,8 +271,7 @@ typedef struct value {
 extern struct objc_class OBJC_CLASS_$_MettleValue;
 extern struct objc_class OBJC_CLASS_$_NSValue;
 
-// Returns the size of a type by its encoding, 0 if that is none of the simple
-// ones.
+// Returns the size of a type by its encoding, 0 if that is no simple type.
 static size_t encoded_size(const char *type) {
   switch (*type) {
     case 'c':

@@ -20,9 +20,9 @@ static int starts_with(const char *text, const char *start) {
   return !strncmp(text, start, strlen(start));
 }
 
-// True for what macOS has and Linux has not. GNUstep's libobjc.so.4 is among
-// them: under mettle env, libobjc is ours. So is libMetal.so.1 without a path,
-// which programs that were linked with -lMetal want.
+// True for libraries that macOS has and Linux has not. GNUstep's libobjc.so.4
+// is among them: under mettle env, libobjc is ours. So is libMetal.so.1 without
+// a path, which programs that were linked with -lMetal want.
 static int is_apples(const char *name) {
   return starts_with(name, "/System/Library/Frameworks/") ||
          starts_with(name, "/System/Library/PrivateFrameworks/") ||

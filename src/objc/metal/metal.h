@@ -79,7 +79,7 @@ typedef struct metal_sampler {
   struct objc_object object;
   id device;  // +1
   mtl_sampler *sampler;
-  id descriptor;  // +1, a copy of what it was made by
+  id descriptor;  // +1, a copy of the descriptor that it was made by
 } metal_sampler;
 
 typedef struct metal_library {

@@ -87,7 +87,7 @@ void fields_release(id object, size_t first_offset, size_t count);
     owner##_release(self);                                                  \
     instance_dispose(self);                                                 \
   }
-// The same of an object without references.
+// The same for an object without references.
 #define VALUES_ALONE(owner)                                   \
   static id owner##_copy(id self, SEL _cmd, void *zone) {     \
     (void)_cmd;                                               \

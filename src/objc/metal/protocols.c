@@ -17,7 +17,7 @@ typedef struct adopted {
       .protocols = (protocol_list *)&name_##_over,                        \
       .size = sizeof(protocol)}
 
-// Says that class adopts one protocol, and what that one inherits.
+// Declares that class adopts one protocol, and the protocols that it inherits.
 #define ADOPTS(class_, name_)                                              \
   extern struct objc_class OBJC_CLASS_$_##class_;                          \
   static adopted class_##_adopted = {1, {&name_##_protocol}};              \

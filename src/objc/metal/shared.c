@@ -38,7 +38,7 @@ static NSInteger command_buffer_code(mtl_status status) {
 
 extern struct objc_class OBJC_CLASS_$_NSNumber;
 
-// userInfo has the status itself, which the codes do not tell apart.
+// userInfo has the Mettle status, which the codes do not distinguish.
 void error_from_mettle(id *out_error, id domain, mtl_status status) {
   if (!out_error) {
     error_tell(domain, mtl_last_error());

@@ -32,7 +32,7 @@ typedef struct method_list {
 } method_list;
 
 typedef struct ivar {
-  int32_t *offset;  // a 64-bit variable on x86-64, of which 32 are used
+  int32_t *offset;  // a 64-bit variable on x86-64; 32 bits are used
   const char *name;
   const char *type;
   uint32_t alignment_log2;  // UINT32_MAX: that of a pointer

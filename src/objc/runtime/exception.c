@@ -58,7 +58,7 @@ static bool type_is_function(const exception_type *type) {
   return false;
 }
 
-// True if a handler of this type catches what was thrown.
+// True if a handler of this type catches the thrown object.
 static bool type_catches(const exception_type *type,
                          const exception_type *thrown_type, void **object,
                          unsigned outer) {

@@ -9,7 +9,7 @@
 __attribute__((noreturn, format(printf, 1, 2))) void runtime_fail(
     const char *format, ...);
 
-// Prints "mettle objc: TEXT" and goes on.
+// Prints "mettle objc: TEXT" and continues.
 __attribute__((format(printf, 1, 2))) void runtime_warn(const char *format,
                                                         ...);
 

@@ -5,7 +5,7 @@
 
 #include "runtime/objects.h"
 
-// True if each of the attempts, in lines "what: why not", was forbidden.
+// True if every attempt, in lines "what: why not", was forbidden.
 static bool are_forbidden(const char *text, const char *const *attempts) {
   for (; *attempts; ++attempts) {
     const char *line = strstr(text, *attempts);

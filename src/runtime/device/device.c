@@ -55,7 +55,7 @@ static void device_destroy(mtli_object *object) {
   free(device);
 }
 
-// The same identity in every process: FNV-1a of the name.
+// Returns the same identity in every process: FNV-1a of the name.
 static uint64_t registry_id(const char *name) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (; *name; name++) {
@@ -211,7 +211,7 @@ mtl_status mtl_device_list(mtl_device **out_devices, size_t capacity,
   return MTL_OK;
 }
 
-// Adds "name, name" to text as far as it fits.
+// Appends "name, name" to text, up to its capacity.
 static void names_list(char *text, size_t capacity) {
   text[0] = '\0';
   for (size_t i = 0; i < mtli_driver_count; i++) {

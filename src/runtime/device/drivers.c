@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// drivers.c: the drivers that are built in, and the slots of what a driver
-// does not have.
+// drivers.c: the built-in drivers, and stubs for the slots that a driver lacks.
 #include "runtime/driver.h"
 
 extern const mtli_driver mtli_cpu_driver;

@@ -13,7 +13,7 @@ uint64_t mtli_process_number(void) {
 }
 
 // Our global locks are held around the fork, so that the child finds them free
-// and what they guard whole.
+// and their data consistent.
 static void before_fork(void) {
   mtli_registry_lock();
   mtli_lane_lock();

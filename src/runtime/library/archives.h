@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// archives.h: what pipeline.c and binary_archive.c share.
+// archives.h: shared by pipeline.c and binary_archive.c.
 #ifndef MTLI_ARCHIVES_H
 #define MTLI_ARCHIVES_H
 

@@ -47,7 +47,7 @@ static mtl_status create(mtl_device *device, mtl_function *function,
   return MTL_OK;
 }
 
-// The same of the compiler's text, which is the function's.
+// The same from the compiler's text, which the function keeps.
 static mtl_status create_from_text(mtl_function *function, const char *text,
                                    mtl_argument_encoder **out_encoder) {
   mtli_argument_layout layout;

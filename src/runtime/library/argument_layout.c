@@ -51,7 +51,7 @@ static mtl_status append(mtli_argument_layout *layout, size_t *capacity,
 
 // --- the compiler's text -----------------------------------------------------
 
-// Skips "{ ... }" at text. Returns what stands behind it.
+// Skips "{ ... }" at text. Returns the text behind it.
 static const char *skip_nested(const char *text) {
   size_t depth = 0;
   for (; *text; text++) {
@@ -76,7 +76,7 @@ static bool kind_of(char letter, mtl_member_kind *out_kind) {
 }
 
 // Reads the member at *text and moves past it. Containers come from outside:
-// false for what does not fit the struct.
+// false if a member does not fit the struct.
 static bool read_member(mtli_argument_layout *layout, const char **text,
                         mtl_argument_member *out, const char **out_nested) {
   uint64_t id, offset_bytes, count, size_bytes;

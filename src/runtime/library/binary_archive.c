@@ -133,7 +133,8 @@ mtl_status mtl_binary_archive_add(mtl_binary_archive *archive,
                      archive->device->info.name);
   }
   mtl_pipeline_desc wanted = desc ? *desc : (mtl_pipeline_desc){0};
-  wanted.archives = &archive;  // what is there is not compiled again
+  wanted.archives = &archive;  // code that is already in the archive is not
+                               // compiled again
   wanted.archive_count = 1;
   wanted.fail_on_archive_miss = false;
   wanted.dump_after = NULL;

@@ -130,8 +130,8 @@ void mtli_library_has_no_part(mtl_library *library) {
   (void)library;
 }
 
-// A name, with parameters in parentheses if it has any, and a value, all on
-// one line: what can stand behind #define and be no other line.
+// A name, with parameters in parentheses if it has any, and a value, all on one
+// line: text that can follow #define without starting another line.
 static bool is_macro(const mtl_macro *macro) {
   const char *name = macro->name;
   if (!name || (!isalpha((unsigned char)*name) && *name != '_')) {

@@ -12,7 +12,7 @@ struct mtl_function_handle {
   mtli_object object;
   mtl_pipeline *pipeline;        // +1
   const mtl_function *function;  // the pipeline's
-  uint64_t number;               // what a table holds
+  uint64_t number;  // the function's number in tables
 };
 
 static mtl_status check_function(const mtl_device *device,
@@ -127,7 +127,7 @@ static void handle_destroy(mtli_object *object) {
   mtl_pipeline_release(pipeline);  // -1
 }
 
-// The same function with the same constants, created twice perhaps.
+// True for the same function with the same constants, even if created twice.
 static bool is_same(const mtl_function *a, const mtl_function *b) {
   return a == b ||
          (a->library == b->library &&

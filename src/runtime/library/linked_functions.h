@@ -7,8 +7,8 @@
 #include "mettle/function_table.h"
 #include "runtime/objects.h"
 
-// Checks and retains what desc names, for a kernel of device. On failure
-// nothing is left behind.
+// Checks and retains the functions that desc names, for a kernel of device. On
+// failure nothing is kept.
 mtl_status mtli_linked_functions_create(mtl_device *device,
                                         const mtl_pipeline_desc *desc,
                                         mtli_linked_functions *out_linked);

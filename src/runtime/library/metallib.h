@@ -31,7 +31,7 @@ mtl_status mtli_metallib_part(mtl_library *library, size_t index,
 // Reads all of the file into library->compiled.bytes, if it is not there yet.
 mtl_status mtli_metallib_load_bytes(mtl_library *library);
 
-// library.c: a library of what the compiler has made.
+// library.c: creates a library from the compiler's output.
 //
 // Ownership  Takes *compiled, also on failure.
 mtl_status mtli_library_create_compiled(mtl_device *device,

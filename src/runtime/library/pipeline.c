@@ -79,12 +79,12 @@ static mtl_status check_parameters(const mtl_function *function) {
   return MTL_OK;
 }
 
-// Finds what the container must have, and the function's limits.
+// Checks that the container has the function's code, and finds its limits.
 static mtl_status take_code(mtl_pipeline *pipeline,
                             const mtl_pipeline_desc *desc) {
   const mtl_device *device = pipeline->device;
   const mtli_code *code = pipeline->parts->compiled.code;
-  // METTLE_CPU_TARGET may name a GPU, to see what it would get.
+  // METTLE_CPU_TARGET may name a GPU, to inspect its code.
   const bool is_foreign = device->driver->code_kind == MTLI_BLOB_ELF &&
                           mtli_code_find_blob(code, MTLI_BLOB_PTX);
   if (code->kernel_count != 1 ||
@@ -133,7 +133,7 @@ mtl_status mtli_pipeline_limit_threads(mtl_pipeline *pipeline,
   return MTL_OK;
 }
 
-// Keeps what outlives function: arguments, label, report.
+// Copies texts that must outlive function: arguments, label, report.
 static mtl_status take_texts(mtl_pipeline *pipeline, mtl_function *function,
                              const mtl_pipeline_desc *desc) {
   struct mtli_pipeline_parts *parts = pipeline->parts;
@@ -142,8 +142,8 @@ static mtl_status take_texts(mtl_pipeline *pipeline, mtl_function *function,
   if (!parts->arguments) {
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a pipeline");
   }
-  // From the pipeline's own container, which lives as long as it does, or from
-  // what the driver says, or the function, which is kept.
+  // Taken from the pipeline's own container, which lives as long, or from the
+  // driver's or the function's facts; the function is retained.
   for (size_t i = 0; i < pipeline->kernel->parameter_count; i++) {
     mtli_parameter *parameter = &pipeline->kernel->parameters[i];
     const size_t count = parts->argument_count;
@@ -269,7 +269,7 @@ static void check_host(struct mtli_pipeline_parts *parts,
   }
 }
 
-// Fills in what this and any later code of the pipeline is made of.
+// Fills in the source of this and any later code of the pipeline.
 static void choose_code(struct mtli_pipeline_parts *parts,
                         const mtl_function *function,
                         const mtl_pipeline_desc *desc) {
@@ -405,7 +405,7 @@ typedef struct creation {
   mtli_lane *lane;
   mtl_function *function;  // +1
   mtl_pipeline_desc desc;
-  char *label;  // copies of what desc points at
+  char *label;  // copies of desc's texts
   char *dump_after;
   mtli_linked_functions linked;
   mtli_archives archives;

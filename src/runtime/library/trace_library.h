@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// trace_library.h: what compilation puts into a timeline (base/trace/trace.h).
+// trace_library.h: compilation's events in a timeline (base/trace/trace.h).
 #ifndef MTLI_TRACE_LIBRARY_H
 #define MTLI_TRACE_LIBRARY_H
 

@@ -12,7 +12,7 @@ enum {
   // An address this far from an argument is told as "behind" or "before" it:
   // what a guarded buffer has around it (base/memory/pages.h).
   NEAR_BYTES = 16 * 1024 * 1024,
-  // In what was released, unless an argument is nearer than this.
+  // For an address in released memory, unless an argument is nearer than this.
   BESIDE_BYTES = 4096,
 };
 

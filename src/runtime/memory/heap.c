@@ -237,7 +237,7 @@ static mtl_status check_buffer(const mtl_heap *heap,
   return MTL_OK;
 }
 
-// Counts what a resource takes: the last one may end with the heap.
+// Returns a resource's range; the last one may end with the heap.
 static mtli_heap_range range_of(const mtl_heap *heap, size_t first,
                                 size_t length_bytes) {
   const size_t rest_bytes = heap->length_bytes - first;

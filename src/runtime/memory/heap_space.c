@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// heap_space.c: a sorted list of taken ranges; what lies between is free, so
-// that neighbours grow together by themselves.
+// heap_space.c: a sorted list of taken ranges; the gaps are free, so that
+// neighbouring free ranges join automatically.
 #include "runtime/memory/heap_space.h"
 
 #include <stdint.h>

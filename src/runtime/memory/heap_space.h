@@ -25,7 +25,7 @@ void mtli_heap_space_clear(mtli_heap_space *space);
 // Returns the longest free range that starts at a multiple of alignment, a
 // power of two.
 size_t mtli_heap_space_largest(const mtli_heap_space *space, size_t alignment);
-// Counts what is taken, once where ranges overlap.
+// Counts the taken bytes, once where ranges overlap.
 size_t mtli_heap_space_used(const mtli_heap_space *space);
 
 // Finds the free range that length fits best. False if there is none.

@@ -138,7 +138,7 @@ static bool make_room(mtl_residency_set *set, size_t wanted) {
   return true;
 }
 
-// Empties a slot, and moves back what had to go past it.
+// Empties a slot, and moves back the entries that it had displaced.
 static void clear_slot(mtl_residency_set *set, size_t slot) {
   const size_t mask = set->slot_count - 1;
   set->slots[slot] = 0;
@@ -149,7 +149,7 @@ static void clear_slot(mtl_residency_set *set, size_t slot) {
   }
 }
 
-// Takes out what is there; the reference becomes the caller's.
+// Removes the entry of a slot; the reference becomes the caller's.
 static void take_out(mtl_residency_set *set, size_t slot) {
   const size_t place = set->slots[slot] - 1;
   const size_t last = set->count - 1;
@@ -312,7 +312,7 @@ void mtl_residency_set_remove_all(mtl_residency_set *set) {
   free(before);
 }
 
-// Makes a list of what the set holds. The lock is held.
+// Makes a list of the set's members. The lock is held.
 static committed *make_list(const mtl_residency_set *set) {
   committed *it = calloc(1, sizeof *it);
   if (!it) {

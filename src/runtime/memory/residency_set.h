@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// residency_set.h: what a command buffer needs of a residency set.
+// residency_set.h: residency sets, for command buffers.
 #ifndef MTLI_RESIDENCY_SET_H
 #define MTLI_RESIDENCY_SET_H
 

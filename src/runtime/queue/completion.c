@@ -95,7 +95,7 @@ void mtli_command_buffer_ran(mtl_command_buffer *command_buffer,
   mtli_recording *recording = mtli_recording_of(command_buffer);
   recording->times.device_start_ns = start_ns;
   recording->times.device_end_ns = end_ns;
-  // A device may tell late that it has taken the work up.
+  // A device may be late to report that it has started the work.
   if (recording->times.kernel_start_ns > start_ns) {
     recording->times.kernel_start_ns = start_ns;
   }
@@ -110,7 +110,7 @@ void mtli_command_buffer_logged(mtl_command_buffer *command_buffer,
   calling_back = outer;
 }
 
-// The end: gives back what was kept, then lets waiters go.
+// The end: releases the retained objects, then lets waiters go.
 static void finish(mtli_recording *recording) {
   mtl_command_buffer *command_buffer = &recording->command_buffer;
   recording->driver->commands_clear(command_buffer);
@@ -154,7 +154,7 @@ void mtli_command_buffer_completed(mtl_command_buffer *command_buffer,
                             ? MTL_COMMAND_BUFFER_COMPLETED
                             : MTL_COMMAND_BUFFER_ERROR,
                         memory_order_release);
-  // Its place is free before callbacks run: they may want one.
+  // Frees the queue's slot before callbacks run: they may need one.
   mtli_queue_leave(command_buffer->queue);
   if (recording->direct_callbacks) {
     progress_raise(recording, MTLI_PROGRESS_EXECUTED);

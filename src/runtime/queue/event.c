@@ -86,7 +86,7 @@ void mtl_event_release(mtl_event *event) {
   }
 }
 
-// Checks what every host call on an event requires.
+// Checks the requirements of every host call on an event.
 static mtl_status check_host_use(const mtl_event *event, const char *call) {
   if (!event) {
     return mtli_fail(MTL_INVALID_ARGUMENT, "%s: event is NULL", call);
@@ -100,8 +100,8 @@ static mtl_status check_host_use(const mtl_event *event, const char *call) {
   return MTL_OK;
 }
 
-// The host has seen an event's value: what came before it comes before all that
-// the host does next.
+// The host has seen an event's value: work before the signal is ordered before
+// everything that the host does next.
 static void note_seen(const mtl_event *event, uint64_t value) {
   if (mtli_check_is_on()) {
     mtli_check_host_waited((uintptr_t)event, value);

@@ -103,8 +103,8 @@ static void place_add(mtl_queue *queue, mtl_command_buffer *command_buffer) {
   queue->last_place = command_buffer;
 }
 
-// Hands over everything up to the first place that is not committed. The lock
-// is held: it is what keeps the order.
+// Hands over the committed command buffers at the head of the queue. The held
+// lock keeps the order.
 static void submit_head(mtl_queue *queue) {
   while (queue->first_place &&
          mtli_recording_of(queue->first_place)->is_committed) {

@@ -58,7 +58,8 @@ void mtli_work_times_close(mtli_recording *recording) {
   recording->work_times->is_encoding = false;
 }
 
-// Finds what a command counts as; false if it is none of those that are told.
+// Finds the kind that a command counts as; false if times of such commands are
+// not reported.
 static bool find_kind(mtli_command_kind kind, mtl_work_kind *out_kind) {
   switch (kind) {
     case MTLI_COMMAND_DISPATCH: *out_kind = MTL_WORK_DISPATCH; return true;

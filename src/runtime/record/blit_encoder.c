@@ -176,7 +176,7 @@ void mtl_blit_encoder_fill_pattern(mtl_blit_encoder *encoder,
        call);
 }
 
-// Checks what mtl_blit_encoder_update is given, but for the range.
+// Checks the arguments of mtl_blit_encoder_update, except the range.
 static bool check_update(mtl_blit_encoder *encoder, const void *bytes,
                          size_t length_bytes, const char *call) {
   mtli_recording *recording = encoder->base.recording;

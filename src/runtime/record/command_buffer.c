@@ -157,7 +157,7 @@ mtl_status mtl_command_buffer_enqueue(mtl_command_buffer *command_buffer) {
   return MTL_OK;
 }
 
-// Ends recording: what drivers see of the list is complete from here on.
+// Ends recording: from here on the list that drivers see is complete.
 static void seal(mtli_recording *recording) {
   mtl_command_buffer *command_buffer = &recording->command_buffer;
   mtli_recording_take_residents(recording);
@@ -212,7 +212,8 @@ mtl_status mtl_command_buffer_commit(mtl_command_buffer *command_buffer) {
 
 mtl_status mtl_command_buffer_cancel(mtl_command_buffer *command_buffer) {
   MTL_TRY(check_alive(command_buffer, "mtl_command_buffer_cancel"));
-  // Before the driver looks what its queue has taken up.
+  // Set before the driver looks for it in the command buffer that its queue
+  // runs.
   atomic_store(&command_buffer->is_cancelled, true);
   mtl_queue *queue = command_buffer->queue;
   return queue->device->driver->queue_cancel(queue, command_buffer);

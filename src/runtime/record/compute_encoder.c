@@ -254,7 +254,7 @@ void mtl_compute_encoder_memory_barrier_buffers(mtl_compute_encoder *encoder,
   }
 }
 
-// Checks a use of something that is there, or not; what it is called.
+// Checks the use of a resource, which may be NULL; what is its name in errors.
 static bool check_use(mtl_compute_encoder *encoder, bool is_there,
                       mtl_resource_usage usage, const char *what,
                       const char *call) {
@@ -308,7 +308,7 @@ void mtl_compute_encoder_use_texture(mtl_compute_encoder *encoder,
   }
 }
 
-// Checks an array that is to be used.
+// Checks an array of resources to use.
 static bool check_array(mtl_compute_encoder *encoder, const void *array,
                         size_t count, const char *call) {
   if (mtli_compute_encoder_check(encoder, call) && !array && count) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// compute_encoder.h: what compute_encoder.c (bindings) and dispatch.c share.
+// compute_encoder.h: shared by compute_encoder.c (bindings) and dispatch.c.
 #ifndef MTLI_COMPUTE_ENCODER_H
 #define MTLI_COMPUTE_ENCODER_H
 
@@ -26,7 +26,7 @@ struct mtl_compute_encoder {
   mtl_dispatch_type dispatch_type;
   // The next command waits for all before: the first one, and after barriers.
   bool is_next_ordered;
-  uint8_t next_orders;  // mtli_command: what of it is asked for
+  uint8_t next_orders;  // mtli_command: the memory that the next barrier orders
   const mtli_ordered_piece *ordered;
   mtl_pipeline *pipeline;
   mtli_binding bindings[MTL_MAX_BUFFER_ARGUMENTS];
@@ -80,10 +80,10 @@ bool mtli_threads_of(mtl_compute_encoder *encoder, mtl_size groups,
 bool mtli_resolve_arguments(mtl_compute_encoder *encoder,
                             mtli_dispatch *dispatch);
 
-// What the next command touches, beside what use_buffer named.
+// Memory that the next command touches, besides buffers named by use_buffer.
 typedef enum mtli_touches {
   MTLI_TOUCHES_NOTHING,
-  MTLI_TOUCHES_ARGUMENTS,  // what the pipeline's arguments are bound to
+  MTLI_TOUCHES_ARGUMENTS,  // the buffers bound to the pipeline's arguments
   MTLI_TOUCHES_BINDINGS,   // all that is bound
 } mtli_touches;
 
@@ -101,8 +101,8 @@ uint64_t *mtli_resolve_samplers(mtl_compute_encoder *encoder,
 uint64_t *mtli_resolve_function_tables(mtl_compute_encoder *encoder,
                                        const mtl_argument *argument);
 
-// tensor.c: checks what is bound to a tensor argument, and a tensor that is
-// bound to any.
+// tensor.c: checks the binding of a tensor argument, and a tensor bound to any
+// argument.
 bool mtli_check_tensor(mtl_compute_encoder *encoder,
                        const mtl_argument *argument,
                        const mtli_binding *binding);

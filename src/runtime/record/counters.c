@@ -202,7 +202,7 @@ void mtl_compute_encoder_sample_counters(mtl_compute_encoder *encoder,
   sample((mtli_encoder *)encoder, samples, index, is_ordered,
          "mtl_compute_encoder_sample_counters");
   if (encoder && is_ordered) {
-    // What comes later waits for the sample.
+    // Later commands wait for the sample.
     mtli_order_next(encoder, MTLI_ORDERS_ALL);
   }
 }

@@ -44,9 +44,9 @@ void mtli_work_times_open(mtli_recording *recording, mtl_work_kind kind);
 void mtli_work_times_close(mtli_recording *recording);
 // Has a command's times kept.
 void mtli_work_times_add(mtli_recording *recording, mtli_command *command);
-// Copies the names of what was recorded, which goes when the work is done.
+// Copies the recorded names, which are freed when the work is done.
 void mtli_work_times_seal(mtli_recording *recording);
-// Everything has run: fills in what mtl_command_buffer_work_times shows.
+// All work has run: fills in the result of mtl_command_buffer_work_times.
 void mtli_work_times_finish(mtli_work_times *times);
 
 #endif

@@ -40,8 +40,8 @@ bool mtli_check_group(mtl_compute_encoder *encoder, mtl_size group) {
   return true;
 }
 
-// Checks what [[buffer(n)]] is bound to, and gives its address and how many
-// bytes there are from there on.
+// Checks the binding of [[buffer(n)]], and returns its address and the number
+// of bytes from there on.
 static bool resolve_buffer(mtl_compute_encoder *encoder,
                            const mtl_argument *argument, void **out_address,
                            uint64_t *out_bytes) {
@@ -95,8 +95,8 @@ static bool resolve_buffer(mtl_compute_encoder *encoder,
   return true;
 }
 
-// Gives the address of what an argument points to, how many bytes there are,
-// and how many of them are in the recording's own memory.
+// Returns the address that an argument points to, its number of bytes, and how
+// many of them are in the recording's own memory.
 static bool resolve_memory(mtl_compute_encoder *encoder,
                            const mtl_argument *argument, void **out_address,
                            uint64_t *out_bytes, uint32_t *out_inline_bytes) {
@@ -128,7 +128,7 @@ static bool resolve_threadgroup(mtl_compute_encoder *encoder,
   const size_t limit_bytes =
       encoder->pipeline->device->info.max_threadgroup_memory_bytes;
   if (length_bytes == 0) {
-    // No error: kernels declare memory that they do not use in every case.
+    // No error: kernels declare memory that they do not always use.
     *missing += *missing < MOST_TOLD_APART;
     *out_offset =
         (void *)(uintptr_t)(*missing * (size_t)MTLI_NO_THREADGROUP_MEMORY);
@@ -391,8 +391,8 @@ static bool check_state(mtl_compute_encoder *encoder, const char *call) {
   return true;
 }
 
-// The same of a dispatch that has a group. A group of nothing may come with an
-// empty grid: then nobody looks at it.
+// The same for a dispatch with a threadgroup size. An empty threadgroup is
+// allowed with an empty grid, where nobody uses it.
 static bool check_dispatch(mtl_compute_encoder *encoder, mtl_size grid,
                            mtl_size group, const char *call) {
   return check_state(encoder, call) && grid.x && grid.y && grid.z &&

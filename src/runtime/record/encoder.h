@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// encoder.h: what compute and blit encoders have in common: they open a
-// recording, record while they are open, and end.
+// encoder.h: common to compute and blit encoders: they open a recording, record
+// while they are open, and end.
 #ifndef MTLI_ENCODER_H
 #define MTLI_ENCODER_H
 
@@ -36,8 +36,8 @@ mtl_status mtli_encoder_end(mtli_encoder *encoder, const char *call);
 // Tells whether commands may be recorded; if not, fails the recording if it
 // still can.
 bool mtli_encoder_check(mtli_encoder *encoder, const char *call);
-// Checks that buffer has count words at the offset, which the device is to
-// read when it comes to the command. False fails the recording.
+// Checks that buffer has count words at the offset, which the device reads when
+// it reaches the command. False fails the recording.
 bool mtli_encoder_check_counts(mtli_encoder *encoder, const mtl_buffer *buffer,
                                size_t offset_bytes, size_t count,
                                const char *call);

@@ -17,8 +17,8 @@ typedef struct mtli_hazards {
   uint32_t count;
 } mtli_hazards;
 
-// Tells whether touching buffer now conflicts with what is in the set: one of
-// the two writes. Untracked buffers never do.
+// True if an access to buffer conflicts with one in the set: one of the two
+// writes. Untracked buffers never conflict.
 bool mtli_hazards_conflict(const mtli_hazards *hazards,
                            const mtl_buffer *buffer, bool is_written);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// host_work.c: records work that is no kernel at a place in a queue's order: the
-// host's own, and what is put on a queue of the device's interface.
+// host_work.c: records work other than kernels in a queue's order: host
+// functions, and work put on a queue of the device's native interface.
 #include <string.h>
 
 #include "runtime/record/recording.h"
@@ -59,7 +59,7 @@ static void *copy(mtli_recording *recording, const void *bytes, size_t size) {
   return target;
 }
 
-// Records what both have; NULL if it cannot be.
+// Records the common part; NULL on failure.
 static mtli_host_work *record(mtli_recording *recording, const work *it) {
   const char *name = it->name ? it->name : "";
   const mtli_host_work recorded = {

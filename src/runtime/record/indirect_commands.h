@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// indirect_commands.h: what indirect_commands.c (records, edits),
-// record/indirect_encoding.c (encoders) and record/indirect_execution.c share.
+// indirect_commands.h: shared by indirect_commands.c (records, edits),
+// record/indirect_encoding.c (encoders) and record/indirect_execution.c.
 #ifndef MTLI_INDIRECT_COMMANDS_H
 #define MTLI_INDIRECT_COMMANDS_H
 
@@ -20,12 +20,14 @@ typedef enum mtli_indirect_kind {
   MTLI_INDIRECT_THREADS,
 } mtli_indirect_kind;
 
-// One command, as it was recorded.
+// One recorded command.
 typedef struct mtli_indirect_record {
   uint64_t version;     // another one after each edit
   mtli_weak *pipeline;  // +1; NULL for none
-  uint64_t pipeline_id;  // mtli_pipeline_id, or what a kernel set; 0 for none
-  mtli_indirect_kind kind;  // of a kernel's making perhaps none of the three
+  uint64_t pipeline_id;  // mtli_pipeline_id, or a number that a kernel set; 0
+                         // for none
+  mtli_indirect_kind kind;  // of a kernel-encoded command perhaps none of the
+                            // three
   mtl_size grid;  // threads or threadgroups
   mtl_size group;
   bool has_barrier;
@@ -36,15 +38,16 @@ typedef struct mtli_execution mtli_execution;
 struct mtl_indirect_command_buffer {
   mtli_object object;
   mtl_device *device;                     // +1
-  mtl_indirect_command_buffer_desc desc;  // as it has come to be
+  mtl_indirect_command_buffer_desc desc;  // the description, with defaults
+                                          // filled in
   char *label;                            // under device->lock; NULL for none
-  void *native;  // what the device keeps; then nothing below is there
+  void *native;  // the device's own object; then nothing below is there
   pthread_mutex_t lock;                   // of edits, and of all below
   uint64_t last_version;
   mtli_indirect_record *records;    // [max_commands]
   mtli_indirect_binding *bindings;  // [max_commands * max_buffers]
   uint32_t *threadgroup_bytes;      // [max_commands * max_threadgroup_memory]
-  mtli_execution *executions;       // free ones, with what they have prepared
+  mtli_execution *executions;  // free ones, with their prepared memory
   mtl_buffer *memory;  // +1; where kernels encode commands, NULL for nowhere
   uint64_t *seen_versions;  // [max_commands] of slots there, last taken in
 };
@@ -75,8 +78,9 @@ static inline bool mtli_indirect_has_range(
          count <= commands->desc.max_commands - first;
 }
 
-// record/indirect_memory.c, with the lock held: brings the record of a command up to
-// date with what kernels made of it; has kernels see what the host made of it.
+// record/indirect_memory.c, with the lock held: updates the record of a command
+// from the memory that kernels wrote; and writes the host's record to that
+// memory.
 void mtli_indirect_take_in(mtl_indirect_command_buffer *commands,
                            uint32_t index);
 void mtli_indirect_write_out(mtl_indirect_command_buffer *commands,
@@ -90,7 +94,7 @@ bool mtli_indirect_check_use(mtli_encoder *encoder,
                              const mtl_indirect_command_buffer *commands,
                              const char *call);
 
-// record/indirect_execution.c: gives back what an execution used.
+// record/indirect_execution.c: releases the objects of an execution.
 void mtli_execution_end(const mtli_execute *execute);
 // Ends a free one, with its indirect command buffer.
 void mtli_execution_destroy(mtli_execution *execution);

@@ -45,7 +45,7 @@ static bool check_range(mtli_encoder *encoder,
   return true;
 }
 
-// Keeps what commands that inherit will need; false if the recording failed.
+// Keeps the state that commands inherit; false if the recording failed.
 static bool inherit(mtl_compute_encoder *encoder, mtli_execute *execute) {
   const mtl_indirect_command_buffer_desc *desc = &execute->commands->desc;
   if (!desc->inherit_buffers && !desc->inherit_pipeline) {
@@ -90,7 +90,7 @@ static void record(mtl_compute_encoder *encoder, mtli_execute execute) {
   if (!command) {
     return;
   }
-  // In any case: what it prepares is its own.
+  // Always: the execution owns its prepared memory.
   mtli_recording_keep(recording, &execute.commands->object);
   if (execute.range) {
     mtli_recording_use_buffer(recording, execute.range);

@@ -66,7 +66,7 @@ void mtli_execution_destroy(mtli_execution *execution) {
   free(execution);
 }
 
-// Gives back what stands for the present alone.
+// Releases the objects kept for the present execution alone.
 static void unhold(mtli_execution *execution) {
   for (uint32_t i = 0; i < execution->count; i++) {
     prepared *it = execution->places[execution->first + i];
@@ -144,8 +144,8 @@ static bool hold_pipeline(mtli_execution *execution,
   return it->pipeline;
 }
 
-// Checks what a kernel may have encoded wrong; an edit of the host's has been
-// checked before.
+// Checks commands that a kernel may have encoded wrongly; the host's edits have
+// been checked before.
 static bool check_encoded(mtli_execution *execution, uint32_t index) {
   const mtl_indirect_command_buffer *commands = execution->commands;
   const mtli_indirect_record *record = &commands->records[index];
@@ -200,7 +200,7 @@ static bool check_buffers(mtli_execution *execution, uint32_t index,
   return true;
 }
 
-// Notes which buffers the kernel has, and refuses what commands cannot bind.
+// Notes the kernel's buffers, and refuses arguments that commands cannot bind.
 static bool check_parameters(mtli_execution *execution,
                              const mtli_kernel *kernel, uint32_t *out_buffers) {
   *out_buffers = 0;
@@ -339,7 +339,7 @@ static bool is_empty(const mtli_indirect_record *record) {
 
 // --- all of an execution ----------------------------------------------------
 
-// Links the range's commands, and what follows. The lock is held.
+// Links the range's commands, and the code behind them. The lock is held.
 static bool link_commands(mtli_execution *execution, mtli_command *command,
                           mtli_command **out_first) {
   const mtli_execute *execute = &command->execute;

@@ -66,8 +66,8 @@ static mtli_weak *weak_if_in(const mtli_indirect_binding *binding,
   return is_in ? mtli_weak_retain(binding->buffer) : NULL;  // +1
 }
 
-// Binds what lies at an address that a kernel has set; near is what another
-// command binds to the same index, which often is the same buffer.
+// Binds the buffer at an address that a kernel has set; near is another
+// command's buffer at the same index, which often is the same buffer.
 static void bind(mtl_device *device, mtli_indirect_binding *binding,
                  uint64_t address, const mtli_indirect_binding *near) {
   if (address == binding->address && binding->buffer &&

@@ -161,8 +161,8 @@ void *mtli_inline_bytes_place(mtli_recording *recording, size_t size_bytes) {
                         "no memory to record %zu bytes", size_bytes);
     return NULL;
   }
-  // The rest of the last 16 bytes. Not with memset: it stores under masks,
-  // which are slow where a page that cannot be accessed comes next.
+  // Clears the rest of the last 16 bytes. Not with memset: it uses masked
+  // stores, which are slow next to an inaccessible page.
   memcpy(place + rounded_bytes - ALIGNMENT, (const char[ALIGNMENT]){0},
          ALIGNMENT);
   return place;

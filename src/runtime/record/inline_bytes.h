@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// inline_bytes.h: what a command buffer has copied for its kernels.
+// inline_bytes.h: bytes that a command buffer has copied for its kernels.
 #ifndef MTLI_INLINE_BYTES_H
 #define MTLI_INLINE_BYTES_H
 

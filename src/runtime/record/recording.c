@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// recording.c: the list that encoders add to: its memory, what it keeps alive,
-// and its first error.
+// recording.c: the list that encoders append to: its memory, its retained
+// objects, and its first error.
 #include "runtime/record/indirect_commands.h"
 #include "runtime/record/recording.h"
 

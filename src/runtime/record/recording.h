@@ -7,7 +7,7 @@
 #include "runtime/objects.h"
 #include "runtime/record/inline_bytes.h"
 
-// How far a committed command buffer has come: what waiters sleep on.
+// The progress of a committed command buffer: waiters sleep on it.
 typedef enum mtli_progress {
   MTLI_PROGRESS_NONE = 0,
   MTLI_PROGRESS_SCHEDULED,
@@ -38,7 +38,7 @@ typedef struct mtli_recording {
   _Atomic bool is_labelled;  // false while the label is NULL
   mtl_log_state *log_state;  // +1; NULL for none
   bool unretained_references;
-  mtli_arena arena;  // commands and what they point at, but for
+  mtli_arena arena;  // commands and the memory that they point to, except
   mtli_tray *tray;   // values that kernels reach by address; NULL for none yet
   mtli_command *last_command;
   mtli_used_set *residency_sets;
@@ -91,8 +91,8 @@ void mtli_recording_fail(mtli_recording *recording, mtl_status status,
 void mtli_recording_fence(mtli_recording *recording, mtl_fence *fence,
                           bool is_update);
 
-// The client has seen that a command buffer is completed: what it does next
-// comes behind that, for the checker.
+// For the checker: the client has seen that a command buffer is completed, so
+// its later work is ordered behind it.
 void mtli_recording_seen(const mtl_command_buffer *command_buffer);
 
 // Appends a command with room for the driver's part, or NULL: the recording
@@ -123,17 +123,18 @@ mtl_status mtli_recording_open(mtli_recording *recording, const char *call);
 // Closes it, and returns the recording's first error.
 mtl_status mtli_recording_close(mtli_recording *recording);
 
-// Takes what the residency sets of the queue and of the command buffer hold now.
+// Retains the present members of the queue's and the command buffer's residency
+// sets.
 void mtli_recording_take_residents(mtli_recording *recording);
 
-// Frees the list and gives back what it kept; the error text stays.
+// Frees the list and releases its objects; the error text stays.
 void mtli_recording_clear(mtli_recording *recording);
 
 // Puts a command buffer into its queue's order, and takes it out again if it
 // was never committed; queue.c.
 void mtli_queue_enqueue(mtl_queue *queue, mtl_command_buffer *command_buffer);
 void mtli_queue_forget(mtl_queue *queue, mtl_command_buffer *command_buffer);
-// Submits what stands committed at the head of the order.
+// Submits the committed command buffers at the head of the queue.
 void mtli_queue_commit(mtl_queue *queue, mtl_command_buffer *command_buffer);
 // Waits for a free place among max_command_buffers, and gives it back.
 mtl_status mtli_queue_enter(mtl_queue *queue);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// trace_work.h: what the work of command buffers puts into a timeline
-// (base/trace/trace.h).
+// trace_work.h: command buffers' events in a timeline (base/trace/trace.h).
 #ifndef MTLI_TRACE_WORK_H
 #define MTLI_TRACE_WORK_H
 

@@ -16,11 +16,11 @@ typedef struct mtli_pixel_format {
   bool is_depth;
 } mtli_pixel_format;
 
-// Returns NULL for what is no format.
+// Returns NULL for an unknown format.
 const mtli_pixel_format *mtli_pixel_format_find(mtl_pixel_format format);
 
-// Fills in what depends on the format and swizzle (MTL_SWIZZLE_SAME or a
-// source for each component).
+// Fills in the members that depend on the format and swizzle (MTL_SWIZZLE_SAME
+// or a source for each component).
 void mtli_pixel_format_describe(const mtli_pixel_format *format,
                                 const mtl_swizzle swizzle[4],
                                 mtli_texture_descriptor *descriptor);

@@ -237,7 +237,7 @@ bool mtli_check_tensor(mtl_compute_encoder *encoder,
   const char *kernel = mtli_kernel_name(encoder);
   const uint32_t index = argument->index;
   if (!binding->tensor) {
-    return true;  // of memory that says what a tensor is only its size is known
+    return true;  // only the size of a tensor's descriptor is known
   }
   const mtl_buffer_tensor_desc *desc = &binding->tensor->desc;
   if (!argument->tensor_rank) {

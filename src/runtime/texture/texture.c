@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum {
-  ROW_ALIGNMENT = 16,    // bytes: what textures of buffers have at the least
+  ROW_ALIGNMENT = 16,  // bytes: the least alignment of rows of textures of
+                       // buffers
   IMAGE_ALIGNMENT = 64,  // bytes; a cache line
 };
 
@@ -240,8 +241,8 @@ static mtl_status check_pointers(const void *owner, const char *owner_name,
                            : "the place for the result");
 }
 
-// Checks desc, and makes the object with its levels laid out; *out_bytes is what
-// they take.
+// Checks desc, and makes the object with its levels laid out; *out_bytes is
+// their size.
 static mtl_status prepare(mtl_device *device, const mtl_texture_desc *desc,
                           const char *call, mtl_texture **out_texture,
                           size_t *out_bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// texture.h: what texture.c, texture_region.c and the encoders share.
+// texture.h: shared by texture.c, texture_region.c and the encoders.
 #ifndef MTLI_TEXTURE_H
 #define MTLI_TEXTURE_H
 
@@ -16,7 +16,7 @@ static inline uint32_t mtli_texture_slices(const mtl_texture *texture) {
          (mtli_texture_is_cube(texture->desc.type) ? 6 : 1);
 }
 
-// Returns what a type is called in MSL ("texture2d_array").
+// Returns the name of a type in MSL ("texture2d_array").
 const char *mtli_texture_type_name(mtl_texture_type type);
 
 // Checks desc and counts the bytes that such a texture takes.

@@ -41,7 +41,8 @@ static inline long2 weight_channels(constant convolution &p) {
                      : long2(p.weight_strides[1], p.weight_strides[0]);
 }
 
-// Adds what one tap of the window gives to all output channels of a thread.
+// Adds the products of one tap of the window to all output channels of a
+// thread.
 static inline void add_tap(constant convolution &p, device const uchar *in,
                            device const uchar *weight, long from, long w,
                            long2 w_strides, uint count, thread float *sums) {
@@ -173,8 +174,8 @@ kernel void convolve_depthwise(device const uchar *in [[buffer(0)]],
 
 constant constexpr int POSITIONS = 8;  // of a line, for each thread
 
-// Adds what one line of the window gives to a thread's outputs, of which the
-// first meets the input at ix.
+// Adds the products of one line of the window to a thread's outputs, of which
+// the first meets the input at ix.
 static inline void add_line(constant convolution &p, device const uchar *in,
                             device const float *weight, long row, int ix,
                             bool is_inside, thread float *sums) {

@@ -198,7 +198,7 @@ static inline void scan_row(constant scan &p, device const uchar *in,
       best = i == 0 ? value : best * value;
     } else if (i == 0 || is_none(value) ||
                (option == LARGEST ? value >= best : value <= best)) {
-      // Of equal ones the last; what is no number stays.
+      // Of equal elements the last wins; a NaN stays.
       const bool stays = i > 0 && is_none(best) && !is_none(value);
       best = stays ? best : value;
       place = stays ? place : long(i);

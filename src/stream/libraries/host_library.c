@@ -62,8 +62,8 @@ static bool has_wide_integers(void *handle) {
 
 static bool load_openblas(void) {
   static const char name[] = "libopenblas.so.0";
-  // Its count of threads is the process's: one that the program uses itself is
-  // left alone.
+  // The number of threads is the process's: a library that the program uses
+  // itself is left alone.
   void *present = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
   if (present) {
     dlclose(present);

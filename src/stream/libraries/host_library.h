@@ -31,7 +31,7 @@ bool host_library_is_there(void);
 // oneDNN's handle for dlsym; NULL if it is not the library that is used.
 void *host_library_onednn(void);
 // Keep oneDNN's calls on the calling thread between enter and leave. leave
-// takes what enter returned.
+// takes enter's result.
 int host_library_enter(void);
 void host_library_leave(int threads);
 

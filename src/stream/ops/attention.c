@@ -199,8 +199,8 @@ static part part_of(const part *whole, int dimension, int64_t first,
   return cut;
 }
 
-// Cuts the part along a dimension, batches first, and what comes of it along
-// the next, until its scores fit.
+// Splits the part along a dimension, batches first, and each half along the
+// next, until its scores fit.
 static mtl_status attend_parts(mtl_stream *stream, const part *it,
                                int dimension, const mtl_tensor *scores) {
   const int64_t keys = it->key.sizes[2], heads = it->query.sizes[1];

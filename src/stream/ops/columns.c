@@ -7,7 +7,7 @@
 #include "stream/ops/host.h"
 
 enum {
-  // Fewer output channels do not repay what is gathered.
+  // Fewer output channels do not repay the gathering.
   LEAST_CHANNELS = 4,
   LEAST_DEPTH = 8,
   COLUMNS_MAX_BYTES = 32 << 20,  // at a time

@@ -167,7 +167,8 @@ static mtl_status record_channels(mtl_stream *stream, ops_dispatch dispatch,
   return ops_record(stream, &dispatch);
 }
 
-// The weights are turned first: as they come, the lanes' lie a window apart.
+// The weights are transposed first: as given, the lanes' weights lie a window
+// apart.
 static mtl_status convolve_channels(mtl_stream *stream, ops_dispatch dispatch,
                                     const ops_convolution *it,
                                     uint64_t batches) {

@@ -57,8 +57,8 @@ static int64_t pitch(const operand *it) {
   return it->is_transposed ? it->column : it->row;
 }
 
-// Takes an operand of this type as it lies, or a copy of it. A dimension that
-// is repeated stays so.
+// Uses an operand of this type in place, or a copy of it. A repeated dimension
+// stays repeated.
 static mtl_status prepare(mtl_stream *stream, const mtl_tensor *tensor,
                           mtl_data_type type, operand *it) {
   it->tensor = tensor;

@@ -9,8 +9,7 @@
 #include "stream/libraries/host_library.h"
 
 enum {
-  // Of one thread with 256-bit vectors, lowly estimated: what sharing is
-  // decided by.
+  // Of one thread with 256-bit vectors, a low estimate: it decides on sharing.
   FLOPS_PER_NS = 40,
   // Some 10 us: long against the cost of packing an operand once more for each
   // piece, and of sharing it.

@@ -30,7 +30,7 @@ typedef struct work {
   // rows then: position after position.
   bool is_channels_last;
   bool is_weight_direct;    // float, in that order
-  bool is_pointwise;        // the columns are the input as it lies
+  bool is_pointwise;        // the columns are the input, in place
   int64_t position_stride;  // of the input then
   bool is_out_direct;
 } work;
@@ -244,7 +244,7 @@ static void store(const work *w, void *out, const piece *at, int64_t base,
   }
 }
 
-// Gives the columns to the library: the input as it lies, or from scratch.
+// Gives the columns to the library: the input in place, or from scratch.
 static float *take_columns(const work *w, const void *in, int64_t from,
                            const piece *at, float *scratch,
                            host_product *call) {
@@ -326,7 +326,8 @@ static bool is_weight_direct(const work *w) {
          (s->out_channels * s->groups == 1 || s->weight_strides[0] == w->depth);
 }
 
-// The stride over output positions of what is the input itself, or 0.
+// Returns the stride over output positions if the columns are the input itself,
+// or 0.
 static int64_t pointwise_stride(const work *w) {
   const ops_convolution *s = &w->shape;
   if (w->in_type != MTL_TYPE_FLOAT) {

@@ -22,7 +22,8 @@ enum {
   SCRATCH_MAX_BYTES = 64 << 20,
 };
 
-// A run of output rows. Parts of the same shape share what oneDNN prepared.
+// A run of output rows. Parts of the same shape share oneDNN's prepared
+// objects.
 typedef struct part {
   host_convolution *plan;
   bool owns_plan;
@@ -458,8 +459,8 @@ static mtl_status record(mtl_stream *stream, const mtl_tensor *in,
   return status;
 }
 
-// Half a millisecond is what the first call takes at the least: for shapes
-// that come once it does not pay.
+// The first call takes half a millisecond at least: shapes that come once do
+// not repay it.
 static bool is_fit(const ops_convolution *s, const mtl_tensor *weight) {
   const bool is_plain = s->groups == 1 || is_depthwise(s);
   const bool is_flat = s->in_size[0] == 1 && s->window[0] == 1 &&

@@ -15,7 +15,7 @@ enum {
 typedef struct kept {
   struct kept *next;  // in its bucket
   uint64_t constant;
-  mtl_buffer *buffer;  // +1; NULL where nothing is to be had
+  mtl_buffer *buffer;  // +1; NULL if the preparation failed
   size_t key_bytes;
   char key[];
 } kept;
@@ -68,7 +68,7 @@ void mtl_constant_forget(uint64_t constant) {
   }
 }
 
-// Under the lock. Counts what there is of the constant, too.
+// Finds an entry and counts the constant's entries. The lock is held.
 static kept *find(uint64_t constant, const void *key, size_t key_bytes,
                   int *out_count) {
   *out_count = 0;

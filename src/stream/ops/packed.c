@@ -196,8 +196,7 @@ static bool is_pointwise(const ops_convolution *s) {
   return true;
 }
 
-// True if positions, in the order in which they are counted, are all
-// strides[4] apart.
+// True if all positions, in counting order, are strides[4] apart.
 static bool is_one_line(const int32_t *size, const int64_t *strides) {
   return (size[1] == 1 || strides[3] == size[2] * strides[4]) &&
          (size[0] == 1 || strides[2] == (int64_t)size[1] * strides[3]);
@@ -226,7 +225,7 @@ mtl_buffer *ops_packed_taps(mtl_stream *stream, const ops_convolution *shape,
 
 static bool is_fit(const ops_convolution *s, const mtl_tensor *weight) {
   const bool is_in_place = is_dense_channels(s) || is_pointwise(s);
-  const uint32_t least = !is_in_place     ? WIDTH  // repays that it is turned
+  const uint32_t least = !is_in_place     ? WIDTH  // repays the transposition
                          : s->groups == 1 ? LEAST_CHANNELS
                                           : WIDTH / 2;
   return weight->constant != 0 && s->out_channels >= least &&

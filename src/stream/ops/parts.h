@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// parts.h: what graph operations share: shapes for their kernels, recorded
+// parts.h: shared by graph operations: shapes for their kernels, recorded
 // dispatches, and scratch tensors.
 #ifndef METTLE_STREAM_OPS_PARTS_H
 #define METTLE_STREAM_OPS_PARTS_H

@@ -38,7 +38,7 @@ kernel void counted(X, Y, I) {
   y[i] = sum;
 }
 
-// One access too many only in the last turns of both loops.
+// One access too many, in the last iterations of both loops only.
 kernel void last_turn(X, Y, I) {
   float sum = 0;
   for (uint k = 0; k < 4; ++k)
@@ -110,7 +110,7 @@ kernel void product(device const float *a [[buffer(0)]],
   c[32 * p.y + p.x] = sum;
 }
 
-// The next turn's write has no barrier behind this one's read.
+// No barrier stands between this iteration's read and the next one's write.
 kernel void next_turn(OUT, T) {
   threadgroup float part[64];
   float sum = 0;
@@ -129,7 +129,7 @@ kernel void other_flag(OUT, T) {
   y[t] = part[63 - t];
 }
 
-// One side writes what the other reads, behind the same barrier.
+// One side writes elements that the other reads, behind the same barrier.
 kernel void branches(OUT, T) {
   threadgroup float part[64];
   part[t] = t;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// host.metal: what belongs to programs of a host is refused where it stands.
+// host.metal: host-only language features are refused at their line.
 
 //--- assembly
 // error: 5: assembly is not supported in Metal

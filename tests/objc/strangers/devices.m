@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// devices.m: what devices tell of themselves, as a program for macOS has them.
+// devices.m: devices' properties, as a program for macOS reads them.
 #import <Metal/Metal.h>
 #include "../check.h"
 int main(void) {

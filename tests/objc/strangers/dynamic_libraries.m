@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// dynamic_libraries.m: what is told where dynamic libraries are not there, as a
-// program for macOS has them.
+// dynamic_libraries.m: the errors where dynamic libraries are not supported, as
+// a program for macOS sees them.
 #import <Metal/Metal.h>
 #include "../check.h"
 int main(void) {

@@ -79,7 +79,7 @@ static void finish(id<MTLCommandBuffer> commands) {
   CHECK(commands.status == MTLCommandBufferStatusCompleted);
 }
 
-// The table and what it writes to lie in an argument buffer.
+// The table and the buffer that it writes to lie in an argument buffer.
 static void graph(void) {
   id<MTLFunction> twice = specialised(@"scale", 2, @"twice");
   id<MTLFunction> offset = [library newFunctionWithName:@"offset"];

@@ -124,7 +124,7 @@ int main(void) {
     [ce setThreadgroupMemoryLength:32 atIndex:0];
     [ce dispatchThreads:MTLSizeMake(16, 1, 1)
         threadsPerThreadgroup:MTLSizeMake(8, 1, 1)];
-    // the table may change behind a dispatch, which has what it held
+    // the table may change behind a dispatch, which uses the old contents
     [at setAddress:b.gpuAddress + 64 atIndex:0];
     [at setAddress:n.gpuAddress + 20 atIndex:2];
     [ce barrierAfterEncoderStages:MTLStageDispatch

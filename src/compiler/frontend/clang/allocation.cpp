@@ -40,7 +40,7 @@ struct SizeClass {
 };
 thread_local SizeClass Classes[MostBytes / StepBytes + 1];
 
-pthread_mutex_t Lock = PTHREAD_MUTEX_INITIALIZER;  // for what follows
+pthread_mutex_t Lock = PTHREAD_MUTEX_INITIALIZER;  // guards the variables below
 size_t UsedBytes, OpenBytes;  // of the region: in slabs, writable
 bool HasFailed;
 

@@ -36,7 +36,7 @@ std::string placeName(StringRef File, unsigned Line, unsigned Column) {
 // --- where pragmas hold ------------------------------------------------------
 
 // Notes each operator of a class under a pragma: whether it may be contracted
-// with what is done to its result.
+// with an operation on its result.
 class OperatorVisitor : public clang::RecursiveASTVisitor<OperatorVisitor> {
  public:
   OperatorVisitor(const clang::SourceManager &Sources, OperatorPragmas &Found)

@@ -18,7 +18,7 @@
 #undef final
 #pragma GCC diagnostic pop
 
-// Its name has no namespace, for the alias below.
+// In no namespace, so that the alias below can name it.
 class MettleFolder final : public llvm::ConstantFolder {
  public:
   llvm::Value *FoldBinOp(llvm::Instruction::BinaryOps Opcode, llvm::Value *Left,

@@ -414,7 +414,7 @@ bool wrapArgument(Sema *S, NamedDecl *Parameter, TemplateArgumentLoc &Argument,
                   llvm::SmallVectorImpl<TemplateArgument> &Sugared,
                   llvm::SmallVectorImpl<TemplateArgument> &Canonical,
                   Sema::CheckTemplateArgumentKind Kind) {
-  // What comes from an array's bound may be of any integral type.
+  // A value deduced from an array's bound may be of any integral type.
   if (Kind == Sema::CTAK_Deduced) Kind = Sema::CTAK_DeducedFromArrayBound;
   return realArgument(S, Parameter, Argument, Template, Begin, End, PackIndex,
                       Sugared, Canonical, Kind);

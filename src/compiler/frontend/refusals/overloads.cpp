@@ -126,7 +126,7 @@ bool isFloatFunction(StringRef Name) {
   return Names.contains(Name);
 }
 
-// Those that have forms for integers too.
+// Functions that have overloads for integers too.
 bool isNumberFunction(StringRef Name) {
   static const llvm::StringSet<> Names = {"min",  "max",  "clamp",
                                           "min3", "max3", "median3"};
@@ -153,7 +153,7 @@ enum ConversionRank { Exact, Promotion, Conversion, Impossible };
 
 ConversionRank rankOf(NumberKind From, NumberKind To) {
   if (From == To) return Exact;
-  // It becomes no narrower number, and no integer, by itself.
+  // A bfloat does not convert implicitly to a narrower number or an integer.
   if (From == Bfloat) return To == Float ? Conversion : Impossible;
   const bool IsPromoted = From < Int || From == Bool;
   return IsPromoted && To == Int ? Promotion : Conversion;
@@ -240,8 +240,8 @@ void judgeSimd(Refusals &Out, const CallExpr *E, const FunctionDecl *F,
            "two halves as a 'uint2'");
 }
 
-// The type that an atomic holds, by the name that its functions know; "" for
-// what is no atomic.
+// The type that an atomic holds, by its name in the atomic functions; "" if it
+// is no atomic.
 std::string heldType(const ASTContext &C, QualType T) {
   const auto *Atomic = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
       libraryClass(C, T));
@@ -287,8 +287,8 @@ bool hasOperation(StringRef Held, StringRef Operation) {
   return !IsSilentExtreme;
 }
 
-// "" if Metal has atomics that hold such a value in this memory; else what it
-// says of them.
+// "" if Metal has atomics of such a value in this memory; else the name of the
+// memory that they need.
 std::string memoryOfAtomics(StringRef Held, LangAS Space) {
   if (Space == LangAS::sycl_global) return "";
   if (Space == LangAS::sycl_local)

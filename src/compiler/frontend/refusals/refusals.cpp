@@ -283,7 +283,7 @@ class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
     }
   }
 
-  // True if an expression is what a bfloat becomes by itself.
+  // True if an expression is an implicit conversion of a bfloat.
   bool isBfloat(const Expr *E) const {
     if (const auto *Cast = dyn_cast<ImplicitCastExpr>(E))
       E = Cast->getSubExpr();

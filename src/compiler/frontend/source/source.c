@@ -253,7 +253,7 @@ static bool declares_outside_value(const rewriter *r) {
 
 // --- scopes ------------------------------------------------------------------
 
-// Classifies what { opens by the statement before it.
+// Classifies the scope that { opens, by the statement before it.
 static scope_kind classify_brace(const rewriter *r) {
   static const char *const class_keys[] = {"struct", "class", "union"};
   if (r->kind == SCOPE_OTHER) {

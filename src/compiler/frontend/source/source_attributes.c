@@ -5,7 +5,7 @@
 
 // The form in which an attribute's arguments are passed to clang.
 typedef enum attribute_form {
-  FORM_BARE,       // the name alone: what else there is, no kernel needs
+  FORM_BARE,       // the name alone: kernels need none of the rest
   FORM_NOTHING,    // dropped: names for the stages of a graphics pipeline
   FORM_ARGUMENTS,  // constant expressions
   FORM_TEXT,       // a string, joined to the name
@@ -119,7 +119,7 @@ static const attribute *find_attribute(const mtlc_token *name) {
 
 // One element of an attribute list.
 typedef struct element {
-  const attribute *known;  // NULL for what is not Metal's
+  const attribute *known;  // NULL if it is no attribute of Metal's
   bool is_gnu;             // from a keyword that is a macro: kernel
   size_t begin;            // of its tokens
   size_t end;
@@ -238,7 +238,7 @@ static bool has_foreign_element(const rewriter *r, size_t begin, size_t end) {
   return false;
 }
 
-// Writes what is Metal's in a run of [[...]] [[...]].
+// Writes Metal's attributes of a run of [[...]] [[...]].
 static void put_metals(rewriter *r, size_t begin, size_t end) {
   for (size_t i = begin; i < end;) {
     const size_t behind = mtlc_attributes_end(r, i);
@@ -247,8 +247,8 @@ static void put_metals(rewriter *r, size_t begin, size_t end) {
   }
 }
 
-// Rewrites a run of [[...]] [[...]]: first what clang knows itself, since it
-// may not follow a GNU attribute, then what is Metal's.
+// Rewrites a run of [[...]] [[...]]: first clang's own attributes, since they
+// may not follow a GNU attribute, then Metal's.
 void mtlc_rewrite_attributes(rewriter *r) {
   const size_t begin = r->position;
   size_t end = begin;

@@ -80,8 +80,8 @@ static bool is_closing(const rewriter *r, size_t position) {
          is_mark(r, position, "}");
 }
 
-// Skips `operator` and the first token of what it names, or both brackets of
-// () and []. Returns 0 if a bracket follows that is neither.
+// Skips `operator` and the first token of its name, or both brackets of () and
+// []. Returns 0 if another bracket follows.
 static size_t behind_operator(const rewriter *r, size_t position) {
   const size_t name = position + 1;
   if (is_mark(r, name, "(") || is_mark(r, name, "[")) {

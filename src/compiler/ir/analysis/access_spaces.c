@@ -154,8 +154,8 @@ static void assume_access(LLVMValueRef instruction, void *context) {
   }
 }
 
-// Marks for inlining all but what calls itself, and texels, whose memory no
-// kernel has the address of.
+// Marks functions for inlining, except recursive ones and texel functions,
+// whose memory no kernel has the address of.
 static void mark_inlined(LLVMModuleRef module) {
   for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
        function = LLVMGetNextFunction(function)) {
@@ -283,7 +283,7 @@ static void note_use(mtlc_access *access, int use, mtlc_spaces spaces) {
   access->written |= use & WRITES ? spaces : 0;
 }
 
-// Reads what an assumption in the inlined copy says.
+// Reads the facts that an assumption in the inlined copy states.
 static void read_assumption(LLVMValueRef instruction, void *context) {
   mtlc_accesses *accesses = context;
   LLVMValueRef callee = mtlc_callee(instruction);

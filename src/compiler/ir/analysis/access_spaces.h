@@ -38,7 +38,7 @@ mtl_status mtlc_find_accesses(mtlc_kernel *kernel, mtlc_accesses *out_accesses);
 // True if a value is a call that returns threadgroup memory.
 bool mtlc_is_threadgroup_memory(LLVMValueRef value);
 
-// Returns which memory an instruction accesses; none if it has no number.
+// Returns the memory that an instruction accesses; none if it has no number.
 mtlc_access mtlc_access_of(const mtlc_accesses *accesses,
                            LLVMValueRef instruction);
 

@@ -170,8 +170,8 @@ static void list_blocks(mtlc_flow *flow, LLVMValueRef function) {
         compare_blocks);
 }
 
-// Lists a block's successors. What is visited first comes last in the order:
-// for the source's order, a branch's true side and a switch's first case are
+// Lists a block's successors. Blocks visited first come last in the order: for
+// the source's order, a branch's true side and a switch's first case are
 // visited last.
 static void list_successors(search *all, unsigned index) {
   node *n = &all->nodes[index];

@@ -28,7 +28,7 @@ typedef struct mtlc_flow_block {
 typedef struct mtlc_flow {
   mtlc_flow_block *blocks;  // [block_count], by address
   size_t block_count;
-  mtlc_cycle *cycles;  // [cycle_count], a parent before what is inside it
+  mtlc_cycle *cycles;  // [cycle_count], a parent before the cycles inside it
   size_t cycle_count;
 } mtlc_flow;
 

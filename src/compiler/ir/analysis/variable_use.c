@@ -81,8 +81,8 @@ static void note_access(const survey *s, LLVMValueRef access, LLVMTypeRef type,
              LLVMStoreSizeOfType(s->data, element));
 }
 
-// Adds what a getelementptr does. A varying index may lead anywhere in the type
-// that it indexes, which is inside the variable if that is declared so large.
+// Adds a getelementptr's offset. A varying index may reach anywhere in the type
+// that it indexes, which is inside the variable if the variable is as large.
 static void survey_element(const survey *s, LLVMValueRef element, address at) {
   LLVMTypeRef type = LLVMGetGEPSourceElementType(element);
   const uint64_t whole = LLVMABISizeOfType(s->data, type);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// variable_use.h: what a function does with the variables that it gets the
-// addresses of, and whether it does anything but compute.
+// variable_use.h: how a function uses the variables whose addresses it gets,
+// and whether it has other effects.
 #ifndef MTLC_VARIABLE_USE_H
 #define MTLC_VARIABLE_USE_H
 

@@ -22,12 +22,12 @@
 #define MTLC_CHECK_SITES_GLOBAL "mettle.check.sites"
 #define MTLC_THREADGROUP_MEMORY_FUNCTION "mettle.threadgroup_memory"
 
-// The kernel being compiled: what every pass may read, and the few facts that
-// passes leave for later ones.
+// The kernel being compiled: inputs that every pass may read, and the few facts
+// that passes leave for later ones.
 typedef struct mtlc_kernel {
   LLVMContextRef context;
   LLVMModuleRef module;
-  LLVMValueRef thread;  // void(void): what one thread does (docs/ir.md)
+  LLVMValueRef thread;  // void(void): the code of one thread (docs/ir.md)
   const mtli_code *library;
   const mtli_kernel *kernel;
   const mtli_constant_value *constant_values;  // [library->constant_count]
@@ -47,7 +47,7 @@ typedef struct mtlc_kernel {
   bool without_vectors;  // leave T1 to loops and coroutines; for tests
   // Set by the pass that made MTLC_GROUP_FUNCTION; those after it stand back.
   bool has_group;
-  // Set with it: what mtli_cpu_code has of these names.
+  // Set together: the members of mtli_cpu_code of these names.
   uint64_t kept_bytes;
   uint64_t context_bytes;
   uint64_t simdgroup_bytes;

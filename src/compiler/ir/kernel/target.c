@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// target.c: what the target machine is and has, and the attributes that say so.
+// target.c: the target machine's features, and the attributes that name them.
 #include "compiler/ir/kernel/target.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// target.h: what the target machine is and has, and the attributes that say so.
+// target.h: the target machine's features, and the attributes that name them.
 #ifndef MTLC_TARGET_H
 #define MTLC_TARGET_H
 

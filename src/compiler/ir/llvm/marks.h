@@ -37,8 +37,8 @@ void mtlc_set_location(LLVMValueRef instruction, LLVMValueRef function);
 void mtlc_set_loop_wish(LLVMValueRef latch, const char *wish);
 // The same for "llvm.loop.unroll.count": so many iterations at once.
 void mtlc_set_unrolling_count(LLVMValueRef latch, uint32_t count);
-// True if it has been said how often a loop is to be unrolled, or that it is
-// not to be, as LLVM says of what it has unrolled.
+// True if the loop already has a note on unrolling, as LLVM leaves one on loops
+// that it has unrolled.
 bool mtlc_has_unrolling_wish(LLVMValueRef latch);
 
 #endif

@@ -32,7 +32,7 @@ void mtlc_name_in_source(const char *name, char *out, size_t capacity) {
                                length ? "::" : "", (int)bytes, part);
     at = part + bytes;
     if (name[2] != 'N') {
-      break;  // what follows are types of parameters
+      break;  // the rest are types of parameters
     }
   }
 }

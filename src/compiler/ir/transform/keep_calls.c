@@ -48,7 +48,7 @@ bool mtlc_is_called(LLVMValueRef function) {
 typedef struct callee {
   LLVMValueRef function;
   uint64_t own_count;      // of its instructions
-  uint64_t inlined_count;  // including what it calls
+  uint64_t inlined_count;  // including its callees
   uint32_t call_count;     // calls in the module
   bool is_inner;           // called by another than the thread, or those that
                            // stay: its callers may still change
@@ -98,7 +98,7 @@ static void add_inlined(callees *all, LLVMValueRef function, void *context) {
   *count += called ? called->inlined_count : 0;
 }
 
-// A recursive function is not in the order, nor what it calls.
+// A recursive function is not in the order, nor are its callees.
 static void add_callee(callees *all, LLVMValueRef function, void *context) {
   const bool is_recursive = mtlc_has_attribute(function, "noinline") &&
                             !mtlc_is_called(function);

@@ -12,8 +12,8 @@
 // number.
 #define MTLC_CALLED_PREFIX "mettle.called."
 
-// LLVM's passes that simplify functions one by one, callees first: what each
-// has become is what its callers get.
+// LLVM's passes that simplify functions one by one, callees first, so that
+// callers see the simplified callee.
 #define MTLC_PIECEWISE                                              \
   "cgscc(inline<only-mandatory>,function(mem2reg,sroa<modify-cfg>," \
   "early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>))"

@@ -63,7 +63,7 @@ static difference difference_of(mtlc_values *seen, LLVMValueRef value) {
     return SAME;
   }
   if (seen->count == PATIENCE) {
-    return STRIDED;  // let it be as wide as it is
+    return STRIDED;  // keep its full width
   }
   mtlc_values_add(seen, value);
   switch (LLVMGetInstructionOpcode(value)) {

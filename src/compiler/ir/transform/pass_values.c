@@ -345,7 +345,7 @@ static void store_element(LLVMBuilderRef builder, const passed *p,
       1);
 }
 
-// Fills variables, calls the function, and returns what it left in them.
+// Fills variables, calls the function, and returns the results left in them.
 static void build_body(mtlc_kernel *kernel, LLVMValueRef made,
                        LLVMValueRef function, const signature *s,
                        const unsigned *leader) {

@@ -186,7 +186,7 @@ static LLVMValueRef build_operation(LLVMBuilderRef builder,
   return LLVMBuildXor(builder, left, right, "");
 }
 
-// `count` elements of values from first on, `step` apart.
+// Returns `count` elements of values, from first on, `step` apart.
 static LLVMValueRef build_part(LLVMBuilderRef builder, LLVMValueRef values,
                                unsigned first, unsigned step, unsigned count) {
   LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(values));

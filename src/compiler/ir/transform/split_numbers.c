@@ -152,7 +152,8 @@ static void split_phi(splitter *s, LLVMValueRef phi) {
   for (unsigned c = 0; c < LLVMGetVectorSize(type); c++) {
     for (unsigned k = 0; k < from_count; k++) {
       LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, k);
-      unsigned same = 0;  // a switch comes from one block several times
+      unsigned same = 0;  // a switch may be an edge from one block several
+                          // times
       while (same < k && LLVMGetIncomingBlock(phi, same) != from) {
         same++;
       }

@@ -178,7 +178,7 @@ static distance_step step_of(LLVMValueRef phi, LLVMValueRef next) {
   }
 }
 
-// Returns how many steps a distance takes from its start to the number that it
+// Returns how many steps take a distance from its start to the number that it
 // is compared with, or to 0; 0 if they are too many or unknown.
 static uint64_t steps_of(LLVMValueRef phi) {
   LLVMValueRef begin = NULL, next = NULL;

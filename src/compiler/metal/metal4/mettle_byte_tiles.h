@@ -42,8 +42,8 @@ struct byte_product {
     const word_pair sums = (twos & 0xffffu) + (twos >> 16u);
     return int(sums.x + sums.y) - (is_left_signed ? 2 * 4 * 128 : 0);
   }
-  // What is to be added to each sum of a row, of what its four threads have of
-  // the sums of its bytes.
+  // Returns the correction to add to each sum of a row, from its four threads'
+  // sums of bytes.
   METTLE_INLINE static int correction(int row) {
     row += shuffle(row, lane() ^ 1u);
     row += shuffle(row, lane() ^ 8u);

@@ -82,8 +82,8 @@ METTLE_INLINE tile_pair shuffle_pair(tile_pair x, uint from) {
 METTLE_INLINE tile_pair chosen(bool second, tile_pair a, tile_pair b) {
   return tile_pair(second ? b.x : a.x, second ? b.y : a.y);
 }
-// Of a row of four that another thread has, elements 4 * g on, the one that the
-// lower bits of i say.
+// Returns one element of a row of four that another thread has: of elements 4 *
+// g on, the one that the low bits of i select.
 METTLE_INLINE float shuffle_one(const float (&f)[8], int g, uint i, uint from) {
   tile_pair low = shuffle_pair(half_of(f, g, 0), from);
   tile_pair high = shuffle_pair(half_of(f, g, 1), from);

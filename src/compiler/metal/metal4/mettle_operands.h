@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mettle_operands.h: what operations on tensors take, and how a scope holds it.
+// mettle_operands.h: the operands of tensor operations, and how a scope holds
+// them.
 #ifndef METTLE_OPERANDS_H
 #define METTLE_OPERANDS_H
 
@@ -74,7 +75,7 @@ struct layout_in<metal::execution_thread, Columns, Rows> {
   typedef thread_layout<Columns, Rows> type;
 };
 
-// Memory by which simdgroups hand on what they hold.
+// Memory by which simdgroups pass on their elements.
 template <typename T, int Count, int Which>
 METTLE_INLINE threadgroup T *exchange_memory() {
   static __attribute__((section(".mettle.threadgroup"))) threadgroup T

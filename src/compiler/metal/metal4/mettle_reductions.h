@@ -46,7 +46,7 @@ METTLE_INLINE T reduced(T a, T b, mpp::tensor_ops::reduction_operation op) {
                            : __builtin_fminf(float(a), float(b)));
 }
 
-// Reduces what a simdgroup, or a thread, holds of each row or column. The
+// Reduces a simdgroup's or a thread's elements of each row or column. The
 // identity counts once.
 template <typename Source, typename Target, typename T>
 METTLE_INLINE void reduce(const Source &source, Target &target,

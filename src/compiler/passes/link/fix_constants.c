@@ -148,7 +148,7 @@ static mtl_status fix_global(mtlc_kernel *kernel, LLVMTargetDataRef layout,
                      kernel->kernel->name, constant->info.name,
                      constant->info.index);
   }
-  // An unset constant is read only where the code has tested that it is set.
+  // An unset constant is read only behind a test that it is set.
   const size_t bytes = value->is_set ? sizeof value->bytes : 0;
   LLVMTypeRef type = LLVMGlobalGetValueType(global);
   LLVMSetInitializer(global,

@@ -40,7 +40,7 @@ static void add_callee(LLVMValueRef instruction, void *context) {
   }
 }
 
-// Collects the initialisers, and after them what they call, at any depth.
+// Collects the initialisers, and after them their callees, at any depth.
 static size_t collect(LLVMModuleRef module, mtlc_values *functions) {
   LLVMValueRef list = LLVMGetNamedGlobal(module, list_name);
   LLVMValueRef entries = list ? LLVMGetInitializer(list) : NULL;
@@ -59,7 +59,8 @@ static size_t collect(LLVMModuleRef module, mtlc_values *functions) {
 }
 
 mtl_status mtlc_fold_initialisers(mtlc_kernel *kernel) {
-  // First, so that no simplification rests on what C++ leaves undefined.
+  // First, so that no simplification relies on behaviour that C++ leaves
+  // undefined.
   MTL_TRY(mtlc_lower_bfloat(kernel));
   MTL_TRY(mtlc_define_arithmetic(kernel));
   mtlc_values called = {0}, kept = {0};
@@ -79,7 +80,7 @@ mtl_status mtlc_fold_initialisers(mtlc_kernel *kernel) {
   for (size_t i = roots; i < called.count; ++i) {
     set_flag(called.items[i], "alwaysinline", true);
   }
-  // Functions may go, and none comes.
+  // This may drop functions but adds none.
   const mtl_status status = mtlc_run_llvm_passes(kernel, simplify);
   for (LLVMValueRef function = LLVMGetFirstFunction(kernel->module); function;
        function = LLVMGetNextFunction(function)) {

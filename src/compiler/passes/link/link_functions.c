@@ -97,7 +97,7 @@ static mtl_status open_origin(const mtli_linked_function *linked,
   return MTL_OK;
 }
 
-// Loads the function and what it calls, with its constants fixed.
+// Loads the function and its callees, with its constants fixed.
 static mtl_status load_part(const mtlc_kernel *kernel,
                             const mtli_linked_function *linked,
                             const origin *from, mtlc_kernel *part) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// select_kernel.c: leaves one kernel of a library and what it reaches.
+// select_kernel.c: keeps one kernel of a library and everything that it
+// reaches.
 //
 // Requires  a library's module (docs/ir.md)
 // Leaves    the kernel's wrapper, the only function seen from outside; the
@@ -174,7 +175,8 @@ static mtl_status check_declaration(LLVMValueRef function) {
                                  "nocapture", 0);
   }
   if (!known->is_convergent && (known->is_pure || known->access)) {
-    // The frontend takes every function that it does not see for convergent.
+    // The frontend marks every function whose body it does not see as
+    // convergent.
     mtlc_remove_attribute(function, "convergent");
   }
   return MTL_OK;

@@ -40,7 +40,8 @@ static bool is_chosen(LLVMValueRef function) {
 // The functions that a pointer may be.
 typedef struct choices {
   mtlc_values functions;
-  mtlc_values addresses;  // what the pointer is compared to, of each
+  mtlc_values addresses;  // [addresses.count] the values that the pointer is
+                          // compared with
   bool may_be_none;       // it came from a table, perhaps
   bool is_too_deep;       // functions of tables may not be called from here
 } choices;

@@ -223,8 +223,8 @@ static void insert_unchanged(LLVMBuilderRef builder, LLVMValueRef instruction) {
   LLVMInsertIntoBuilderWithName(builder, instruction, name);
 }
 
-// The block of instruction is cut in two: what comes before it moves to a new
-// block in its place, and is returned. Terminator and successors stay.
+// Splits the instruction's block in two: the code before it moves to a new
+// block in its place, which is returned. Terminator and successors stay.
 static LLVMBasicBlockRef cut_before(LLVMBuilderRef builder,
                                     LLVMValueRef instruction) {
   LLVMBasicBlockRef block = LLVMGetInstructionParent(instruction);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// callees.h: what the vectoriser knows of functions by their names.
+// callees.h: facts about functions, by their names.
 #ifndef MTLC_CALLEES_H
 #define MTLC_CALLEES_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// effects.c: what instructions may write, and which memory an address is in.
+// effects.c: which memory instructions may write, and which memory an address
+// is in.
 #include "compiler/vectorize/analysis/effects.h"
 
 #include "compiler/ir/kernel/kernel.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// effects.h: what instructions may write, and which memory an address is in.
+// effects.h: which memory instructions may write, and which memory an address
+// is in.
 #ifndef MTLC_EFFECTS_H
 #define MTLC_EFFECTS_H
 
@@ -11,7 +12,7 @@
 // True if an address is known to be in threadgroup memory.
 bool lanes_is_in_threadgroup(const mtlc_kernel *kernel,
                              LLVMValueRef address);
-// True if an instruction may change what a later load reads.
+// True if an instruction may write memory that a later load reads.
 bool lanes_may_write(LLVMValueRef instruction);
 
 #endif

@@ -29,7 +29,7 @@ static bool is_common_position(LLVMValueRef call) {
     case MTLI_DISPATCH_QUADGROUPS_PER_THREADGROUP:
     case MTLI_THREADS_PER_SIMDGROUP:
     case MTLI_THREADGROUPS_AT_ONCE: return true;
-    // Uniform only in what is asked for lane by lane.
+    // Uniform only in operations that are performed lane by lane.
     case MTLI_THREAD_INDEX_IN_SIMDGROUP:
     case MTLI_THREAD_INDEX_IN_QUADGROUP: return true;
     default: return false;
@@ -170,7 +170,7 @@ void lanes_group_uniform_find(const lanes_values *values, bool by_lane,
   const lanes_graph *graph = values->graph;
   mtli_arena *arena = values->arena;
   *out_common = (lanes_group_uniform){.by_lane = by_lane};
-  // The same flow, seen by the threadgroup.
+  // The same control flow, as seen by the threadgroup.
   lanes_values flow = *values;
   flow.divergent_branch = lanes_allocate(arena, graph->node_count, 1);
   flow.joins = lanes_allocate(arena, graph->node_count, 1);

@@ -100,8 +100,7 @@ static uint64_t round_up(uint64_t value, uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// What the copies of memory begin at multiples of: as far as places in a frame
-// are.
+// Returns the alignment of the copies: that of offsets in a frame.
 static uint64_t alignment_of(LLVMValueRef alloca_instruction) {
   enum { LEAST = 16, MOST = 64 };
   const uint64_t own = LLVMGetAlignment(alloca_instruction);

@@ -236,7 +236,8 @@ static lanes_shape shifted_left(LLVMValueRef instruction,
 }
 
 // Returns the length of the longest runs in which numbers 2^n apart stay in one
-// block of 2^bits numbers: 1 if they are not as regular. Equal numbers do.
+// block of 2^bits numbers: 1 if there is no such pattern. Equal numbers are one
+// run.
 static uint8_t row_in_blocks(lanes_shape a, uint32_t bits) {
   if (a.stride == 0 && !a.conditional) {
     return a.row;

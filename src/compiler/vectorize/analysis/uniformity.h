@@ -83,7 +83,7 @@ uint32_t lanes_offset_scale(const lanes_values *values, LLVMValueRef address);
 bool lanes_leaves_divergent_loop(const lanes_values *values, uint32_t from,
                                  uint32_t to);
 
-// Marks what follows from a divergent branch: joins, masked nodes and divergent
+// Marks the effects of a divergent branch: joins, masked nodes and divergent
 // loops. way is scratch, [node_count] of LANES_NONE on entry and on return.
 void lanes_spread_divergence(lanes_values *values, uint32_t branch,
                              uint32_t *way);

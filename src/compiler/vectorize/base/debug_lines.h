@@ -23,12 +23,12 @@ typedef struct lanes_lines {
   uint32_t capacity;
 } lanes_lines;
 
-// Adds the line that an instruction comes from.
+// Adds the source line of an instruction.
 void lanes_lines_add(mtli_arena *arena, lanes_lines *lines,
                      LLVMValueRef instruction);
 
-// Returns what a report says of them: "3 gathers (lines 7, 12; rows.h 30)",
-// each line once, in order. The caller frees it.
+// Returns the lines as a report prints them: "3 gathers (lines 7, 12; rows.h
+// 30)", each line once, in order. The caller frees it.
 char *lanes_lines_describe(const lanes_lines *lines, const char *what);
 
 // Gives function the debug information of thread, as a function of its own, and
@@ -36,12 +36,12 @@ char *lanes_lines_describe(const lanes_lines *lines, const char *what);
 void lanes_describe_function(mtlc_kernel *kernel, LLVMMetadataRef thread,
                              LLVMValueRef function);
 
-// Returns where an instruction of another function comes from, as a location of
-// function; NULL if either has no debug information.
+// Returns the source location of another function's instruction, as a location
+// of function; NULL if either has no debug information.
 LLVMMetadataRef lanes_line_in(mtlc_kernel *kernel, LLVMValueRef instruction,
                               LLVMValueRef function);
 
-// Makes locations of what was inlined into locations of where it is now.
+// Replaces locations of inlined code by the locations of the calls.
 void lanes_flatten_lines(mtlc_kernel *kernel);
 
 #endif

@@ -123,7 +123,7 @@ static LLVMValueRef narrow_operation(LLVMBuilderRef builder, LLVMValueRef i,
   return made;
 }
 
-// Returns the first lanes of a vector; any other value as it is.
+// Returns the first lanes of a vector; any other value unchanged.
 static LLVMValueRef narrow(LLVMBuilderRef builder, LLVMValueRef value,
                            unsigned count, uint32_t depth) {
   LLVMTypeRef type = LLVMTypeOf(value);

@@ -39,7 +39,7 @@ static uint64_t extend(uint64_t value, unsigned bits) {
   return (cut(value, bits) ^ sign) - sign;
 }
 
-// Follows shuffles and insertions to the value that a lane comes from.
+// Follows shuffles and insertions to a lane's source value.
 static LLVMValueRef follow_lane(LLVMValueRef value, uint32_t *lane) {
   for (;;) {
     if (LLVMIsAShuffleVectorInst(value)) {
@@ -173,7 +173,7 @@ static bool find_selected(const lanes_known_place *p, LLVMValueRef value,
          find_value(p, LLVMGetOperand(value, chosen ? 1 : 2), lane, depth, out);
 }
 
-// Evaluates an `and` of which one operand is 0.
+// Evaluates an `and` with an operand 0.
 static bool find_nothing(const lanes_known_place *p, LLVMValueRef value,
                          uint32_t lane, uint32_t depth, uint64_t *out) {
   *out = 0;
@@ -255,7 +255,7 @@ static bool find_value(const lanes_known_place *p, LLVMValueRef value,
   return true;
 }
 
-// Adds what an index contributes to an address, and steps into its type.
+// Adds an index's offset to an address, and steps into its type.
 static bool add_index(const lanes_known_place *p, LLVMValueRef index,
                       uint32_t lane, bool is_first, uint32_t depth,
                       LLVMTypeRef *type, int64_t *sum) {

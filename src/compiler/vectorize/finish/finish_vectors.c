@@ -108,7 +108,7 @@ static bool forget_idle_places(mtlc_kernel *kernel) {
 // --- The passes --------------------------------------------------------------
 
 // Specialises for a known count of threads first: LLVM would otherwise compute
-// what is known of the general loops by simulating the specialised ones.
+// trip counts of the general loops by simulating the specialised ones.
 static mtl_status use_threads(mtlc_kernel *kernel) {
   lanes_unroll_simdgroups(kernel);
   MTL_TRY(mtlc_run_llvm_passes(kernel, unrolling));

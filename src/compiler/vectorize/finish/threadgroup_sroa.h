@@ -40,8 +40,7 @@ lanes_whereabouts lanes_touches_at(const lanes_known_place *place,
                                    const lanes_touch *touch, uint32_t element,
                                    LLVMValueRef root, int64_t *out);
 
-// Finds all accesses to what root points to. False if it is used in any other
-// way.
+// Finds all accesses to root's memory. False if it is used in any other way.
 bool lanes_find_touches(LLVMTargetDataRef data, LLVMValueRef root,
                         mtlc_values *accesses);
 

@@ -220,9 +220,9 @@ static uint32_t region_cost(const lanes_graph *graph, const node_facts *facts,
   return cost;
 }
 
-// True for the header of a divergent loop that control reaches only with
+// True for the header of a divergent loop that is never reached without active
 // threads. A guard would be useless, and harmful: skipping the loop would defer
-// what follows it, which all threads run without a mask.
+// the code behind it, which all threads run without a mask.
 static bool enters_with_threads(const lanes_values *values,
                                 const lanes_plan *plan, const bool *has_thread,
                                 uint32_t n) {
@@ -395,7 +395,7 @@ static void order_nodes(const lanes_values *values, lanes_plan *plan) {
   }
 }
 
-// Control comes to a latch with no thread if it was deferred, if a block before
+// A latch may run with no active thread if it was deferred, if a block before
 // it runs without threads, or if one was skipped.
 static bool may_be_empty(const lanes_graph *graph, const lanes_plan *plan,
                          uint32_t n) {

@@ -15,8 +15,8 @@
 // control, and the next node is the first of these and the node's own
 // successors.
 typedef struct lanes_step {
-  // The node whose mask says which threads run this one: itself or one whose
-  // threads are the same; LANES_NONE if all run it that entered the function.
+  // The node with this node's mask: itself, or another with the same threads;
+  // LANES_NONE if every thread of the function runs it.
   uint32_t mask;
   bool keeps_branch;  // ends in a uniform branch
   uint32_t next[2];   // two if keeps_branch; LANES_NONE: none left

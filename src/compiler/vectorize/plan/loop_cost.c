@@ -281,7 +281,7 @@ static double cost_of_turn(const lanes_iteration *turn, double together,
   const double all = together * turn->work * per_operation +
                      turn->uniform * per_uniform + spilled * per_spill +
                      per_turn + (turn->parts ? per_question : 0);
-  // Iterations overlap as far as their instructions are in flight together.
+  // Iterations overlap while their instructions are in flight together.
   const double overlap = together * turn->varying / WINDOW;
   const double waiting =
       larger(turn->latency, turn->path * (overlap < 1 ? overlap : 1));

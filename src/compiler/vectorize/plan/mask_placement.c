@@ -102,8 +102,7 @@ static uint32_t *places_above(const lanes_graph *graph, const lanes_plan *plan,
   return above;
 }
 
-// True if a position is in a body that runs as often as a mask is to be
-// cleared.
+// True if a position is in a body that runs as often as a mask must be cleared.
 static bool is_in(const lanes_graph *graph, uint32_t place, uint32_t loop) {
   const lanes_node *node = &graph->nodes[place / 2];
   return place % 2 && node->kind == LANES_BLOCK && node->loop == loop;

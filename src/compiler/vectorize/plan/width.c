@@ -89,8 +89,8 @@ static bool is_mostly_wide(const lanes_values *values) {
   return wide * 100 >= values->count * LEAST_WIDE_PERCENT;
 }
 
-// Returns the most numbers that a thread accumulates in a loop: what a matrix
-// product keeps in registers.
+// Returns the most accumulators of a loop: those of a matrix product are kept
+// in registers.
 static uint32_t most_sums(const lanes_values *values) {
   const lanes_graph *graph = values->graph;
   uint32_t most = 0, sums = 0, header = LANES_NONE;

@@ -346,7 +346,7 @@ static bool keeps_order(const coalescer *c, LLVMBasicBlockRef block) {
   return true;
 }
 
-// True if no value of a chain is used outside of it.
+// True if no value of a chain is used outside it.
 static bool are_closed(const coalescer *c, LLVMBasicBlockRef block) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
        i = LLVMGetNextInstruction(i)) {

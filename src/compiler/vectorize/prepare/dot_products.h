@@ -12,7 +12,7 @@
 
 // Finds such sums in a function, on machines with an instruction for them.
 // values: the function's; NULL if it loads no single bytes. True if there were
-// any; what they were computed from stays, unused.
+// any; the old operands stay, unused.
 bool lanes_find_dot_products(mtlc_kernel *kernel, LLVMValueRef function,
                       const lanes_values *values);
 

@@ -25,7 +25,7 @@
 
 enum {
   MOST_PAIRS = 8,  // of buffers, tested at run time
-  MOST_PHIS = 8,   // that an address comes through
+  MOST_PHIS = 8,  // phis that an address depends on
   MOST_STORES = 64,
   MOST_LOADS = 64,    // tested for adjacent ones
   MOST_CLONED = 512,  // instructions
@@ -325,9 +325,9 @@ typedef struct block_forms {
   LLVMBuilderRef builder;
   LLVMBasicBlockRef head;   // the code before the first access
   LLVMBasicBlockRef first;  // the version with loads first
-  LLVMBasicBlockRef turns;  // the version as it was
+  LLVMBasicBlockRef turns;  // the version with its accesses in program order
   LLVMBasicBlockRef end;    // the block itself: its end
-  LLVMValueRef *originals;  // [count] instructions of `turns`
+  LLVMValueRef *originals;  // [count] instructions of `turns`, in order
   LLVMValueRef *clones;     // [count]
   uint32_t count;
 } block_forms;

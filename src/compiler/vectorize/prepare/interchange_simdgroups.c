@@ -18,8 +18,8 @@
 //     if (i < n) sum += x[i];
 //   }
 //
-// An index that wraps around at the bound's end would have begun again, where
-// buffers of 2^32 elements come to an end; it does no longer.
+// An index that wraps past the bound would start over, in buffers of 2^32
+// elements; here the loop ends instead.
 #include "compiler/vectorize/prepare/interchange_simdgroups.h"
 
 #include <stddef.h>
@@ -100,8 +100,8 @@ static bool is_row_of_threads(const turns *t, LLVMValueRef access,
                     lanes_is_threadgroup_size(step.factor));
 }
 
-// True if only this loop accesses the rows. If another one goes over the same
-// row again, or stores one, memory is idle meanwhile unless what comes is
+// True if only this loop accesses the rows. If another loop goes over the same
+// row again, or stores one, memory is idle meanwhile unless the next data is
 // prefetched (prefetch.c).
 static bool is_only_walk(const turns *t, uint32_t loop) {
   for (uint32_t n = 0; n < t->values->count; n++) {
@@ -116,8 +116,8 @@ static bool is_only_walk(const turns *t, uint32_t loop) {
   return true;
 }
 
-// True for what simdgroups may not do between two such barriers, or what takes
-// longer than memory.
+// True for instructions that must not run between two such barriers, or that
+// take longer than memory.
 static bool is_no_walk(LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMFence:
@@ -356,7 +356,7 @@ static bool has_first(const turns *t, const counted *c, LLVMValueRef value,
                     has_first(t, c, LLVMGetOperand(value, 1), depth - 1));
 }
 
-// Emits the first thread's value, of which has_first() is true.
+// Emits the first thread's value; requires has_first().
 static LLVMValueRef first_of(const turns *t, LLVMValueRef value) {
   if (is_common(t, value)) {
     return value;

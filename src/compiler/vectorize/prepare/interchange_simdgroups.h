@@ -11,10 +11,9 @@
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
-// Finds a loop that walks through memory by the threads of a threadgroup, in a
-// kernel that waits, and has simdgroups wait for each other with each turn.
-// Returns whether there is one; the graph is to be built again, and there may
-// be more. Uses of the emitter no more than what is known before one emits.
+// Finds a loop over memory by the threads of a threadgroup, in a kernel with
+// barriers, and makes simdgroups wait for each other in each iteration. True if
+// there is one: the graph must be rebuilt, and there may be more.
 bool lanes_interchange_simdgroups(mtlc_kernel *kernel, const lanes_values *values);
 
 // True if a loop has been interchanged.

@@ -14,7 +14,7 @@
 bool lanes_may_have_pointer_inductions(const lanes_graph *graph);
 
 // Rewrites such pointers as `base + offset`, where the loop carries the offset.
-// True if there are any: the graph is to be rebuilt.
+// True if there are any: the graph must be rebuilt.
 bool lanes_rewrite_pointer_inductions(const lanes_values *values);
 
 #endif

@@ -12,9 +12,8 @@
 // True if a graph has a loop that is left on two joined conditions.
 bool lanes_may_split_exits(const lanes_graph *graph);
 
-// Makes two branches of each that leaves a loop on a condition of the kind
-// `uniform && varying` or `uniform || varying`. Returns whether there are any;
-// the graph is to be built again.
+// Splits each branch that leaves a loop on `uniform && varying` or `uniform ||
+// varying` into two. True if there are any: the graph must be rebuilt.
 bool lanes_split_exits(const lanes_values *values);
 
 #endif

@@ -29,7 +29,8 @@ static unsigned last_of(LLVMValueRef address) {
 // else NULL.
 static LLVMTypeRef element_of(LLVMValueRef address) {
   LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
-  LLVMTypeKind kind = LLVMVoidTypeKind;  // of what the last index is into
+  LLVMTypeKind kind = LLVMVoidTypeKind;  // the kind of the type that the last
+                                         // index selects from
   for (unsigned i = 2; i <= last_of(address); i++) {
     kind = LLVMGetTypeKind(type);
     if (kind == LLVMArrayTypeKind) {

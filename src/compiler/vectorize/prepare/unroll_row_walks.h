@@ -12,9 +12,9 @@
 #include "code/group_class.h"
 #include "compiler/vectorize/analysis/graph.h"
 
-// Marks those loops of a graph to be unrolled, for rows of that many threads
-// in threadgroups of that class. Returns whether there are any: then
-// lanes_unrolling is to be run, and the graph to be built again.
+// Marks the loops of a graph to be unrolled, for rows of that many threads in
+// threadgroups of that class. True if there are any: then lanes_unrolling must
+// run, and the graph must be rebuilt.
 bool lanes_mark_row_walks(const lanes_graph *graph, LLVMTargetDataRef data,
                           uint8_t lanes, uint8_t row,
                           const mtli_group_class *group_class);

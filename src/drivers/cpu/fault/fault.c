@@ -227,7 +227,7 @@ static size_t stack_left_bytes(void) {
   return here - (uintptr_t)first;
 }
 
-// Returns what the system saves for a signal. It grows with the processor's
+// Returns the size of a signal's saved state. It grows with the processor's
 // registers: 2 KiB at first, 3.5 KiB with AVX-512, 11 KiB with AMX.
 static size_t signal_frame_bytes(void) {
   const size_t bytes = getauxval(AT_MINSIGSTKSZ);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fault.h: what a thread needs to run kernels, so that a fault or an interrupt
+// fault.h: prepares a thread to run kernels, so that a fault or an interrupt
 // ends the command buffer and not the process.
 #ifndef MTLI_CPU_FAULT_H
 #define MTLI_CPU_FAULT_H
@@ -91,8 +91,8 @@ void cpu_context_finish(cpu_job *job, cpu_context *context);
 // fault_operand.c: finds the address that the instruction of a signal's
 // ucontext_t accesses. False if it is not known.
 bool cpu_fault_find_operand(const void *signal_state, uint64_t *out_address);
-// fault_text.c: fails the command buffer with a text of what happened and
-// where.
+// fault_text.c: fails the command buffer with a text about the fault and its
+// place.
 void cpu_fault_report(const cpu_job *job, const cpu_context *context);
 
 // True if an instruction belongs to the kernel of the job.

@@ -15,7 +15,7 @@ static const int registers[16] = {
 
 typedef struct instruction {
   const uint8_t *at;  // the next byte
-  bool has_segment;   // a segment register's base is to be added
+  bool has_segment;   // add a segment register's base
   uint8_t base_high;  // 8 if the base is one of r8 to r15
   uint8_t index_high;
   uint8_t map;         // of opcodes: 0; 1 behind 0f, and so on

@@ -222,7 +222,7 @@ static void describe_improper(const cpu_fault *fault, char *text,
   }
 }
 
-// Describes what happened.
+// Describes the fault.
 static void describe(const cpu_job *job, const cpu_context *context, char *text,
                      size_t capacity) {
   const cpu_fault *fault = &context->fault;

@@ -325,7 +325,7 @@ static void write_path(const unit *u, uint64_t file, char *out,
   mtli_cursor folders = u->folders;
   const entry name = read_list(u, &files, file);
   const entry folder = read_list(u, &folders, name.folder);
-  // Folder 0 is the one that the compiler ran in.
+  // Folder 0 is the compiler's working directory.
   const bool is_whole = name.folder == 0 || name.path[0] == '/';
   snprintf(out, capacity, "%s%s%s", is_whole ? "" : folder.path,
            is_whole ? "" : "/", name.path);

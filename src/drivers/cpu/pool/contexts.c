@@ -61,7 +61,7 @@ cpu_context *cpu_pool_borrow_context(cpu_pool *pool) {
     }
     return context;
   }
-  // Clears what was about the last borrower.
+  // Clears the last borrower's state.
   context->is_visiting = false;
   context->has_left = false;
   return context;

@@ -8,7 +8,7 @@
 #include "base/thread.h"
 #include "drivers/cpu/cpu.h"
 
-enum { DELAY_NS = 50 * 1000 };  // about what an interrupt takes
+enum { DELAY_NS = 50 * 1000 };  // about the time of an interrupt
 
 struct cpu_late {
   mtli_object object;  // one reference of the device, one of the thread

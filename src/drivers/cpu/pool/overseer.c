@@ -27,7 +27,7 @@ struct cpu_overseer {
   pthread_t thread;
   bool is_started;
   bool is_ending;
-  bool is_wanted;       // queues are ready and nobody comes
+  bool is_wanted;  // queues are ready and no thread takes them
   uint64_t wake_ns;     // it sleeps until then
   cpu_queue *overseen;  // that have a deadline or are to stop
   // The watch over ready queues: as of its last look.
@@ -56,7 +56,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
-// Performs what is due for one queue; returns when to look at it again.
+// Performs the due work for one queue; returns when to look at it again.
 static uint64_t oversee(cpu_overseer *overseer, cpu_queue *queue,
                         uint64_t now_ns) {
   if (queue->deadline_ns && queue->deadline_ns <= now_ns) {

@@ -48,7 +48,7 @@ struct cpu_pool {
   uint32_t thread_count;  // and those that were added
   uint32_t client_count;  // contexts made for clients' threads
   _Atomic bool is_ending;
-  // Counts queues made ready and announced, and wakes; what sleepers sleep on.
+  // Counts queues made ready and announced, and wakes; sleepers sleep on it.
   _Atomic uint32_t news;
   _Atomic uint32_t ready_count;  // queues on the list
   _Atomic uint32_t squad_count;  // of workers

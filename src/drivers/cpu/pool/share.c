@@ -16,7 +16,7 @@ enum {
   HOT_SHARE_NS = 4000,
   // More than this is shared as a whole, unseen.
   HOT_AT_ONCE_NS = 8000,
-  // So much work is enough for one more thread that looks out.
+  // So much work is enough for one more thread that already looks for some.
   HOT_HELPER_NS = 2000,
   // More than this is always shared.
   LONG_NS = 300 * 1000,
@@ -120,7 +120,7 @@ static void run_rest(cpu_queue *queue, cpu_job *job, uint64_t done,
 }
 
 // Runs all pieces of a job whose pieces took expected_ns each when last seen,
-// while other threads spin: they would wait for what the first one takes.
+// while other threads spin: they would wait for the first piece.
 static void run_hot(cpu_queue *queue, cpu_job *job, uint64_t expected_ns,
                     _Atomic uint64_t *lately_ns, cpu_habit *habit,
                     cpu_context *context) {
@@ -129,7 +129,7 @@ static void run_hot(cpu_queue *queue, cpu_job *job, uint64_t expected_ns,
   note_shared(job, mtli_now_ns() - start_ns, lately_ns);
 }
 
-// Runs the first pieces of job, to see what they take, then the rest.
+// Runs the first pieces of job, to time them, then the rest.
 static void probe(cpu_queue *queue, cpu_job *job, bool is_hot,
                   _Atomic uint64_t *lately_ns, cpu_habit *habit,
                   cpu_context *context) {
@@ -156,8 +156,8 @@ static void probe(cpu_queue *queue, cpu_job *job, bool is_hot,
   }
 }
 
-// Runs all pieces of job. *lately_ns is what a piece took lately, 0 if unknown.
-// The context may be left unfinished.
+// Runs all pieces of job. *lately_ns is the recent time of a piece, 0 if
+// unknown. The context may be left unfinished.
 static void run_pieces(cpu_queue *queue, cpu_job *job,
                        _Atomic uint64_t *lately_ns, cpu_habit *habits,
                        cpu_context *context) {
@@ -196,7 +196,8 @@ void cpu_job_run(cpu_queue *queue, cpu_job *job, _Atomic uint64_t *lately_ns,
     mtli_command_starts(times, start_ns);
   }
   run_pieces(queue, job, lately_ns, habits, context);
-  // Others may have come to the job's end; it is there while this has not.
+  // Other threads may have finished the job's last piece; it exists as long as
+  // this context is not finished.
   cpu_context_finish(job, context);
   if (times && !job->run_count) {  // of a shared one the last user notes it
     const uint64_t end_ns = mtli_now_ns();

@@ -52,7 +52,7 @@ bool cpu_pool_take_slot(cpu_pool *pool, cpu_job *job);
 // its queue's outstanding ones. The caller becomes a user and works on it.
 void cpu_pool_share(cpu_pool *pool, cpu_job *job, uint32_t helpers,
                     cpu_context *context);
-// The same, but the caller does not work on it now.
+// The same, but the caller takes no part now.
 void cpu_pool_offer(cpu_pool *pool, cpu_job *job, uint32_t helpers);
 // Joins a job that may have pieces left, of the queue at an address that may be
 // no queue any more, or with 0 of any; NULL if there is none.
@@ -138,7 +138,7 @@ void cpu_habit_note(cpu_habit *habit, bool was_shared, uint64_t spent_ns,
 // (cpu_context_finish).
 void cpu_job_run(cpu_queue *queue, cpu_job *job, _Atomic uint64_t *lately_ns,
                  cpu_habit *habits, cpu_context *context);
-// The same for a job of which it is known what a piece takes.
+// The same for a job with a known time for each piece.
 void cpu_job_run_known(cpu_queue *queue, cpu_job *job, uint64_t piece_ns,
                        cpu_context *context);
 

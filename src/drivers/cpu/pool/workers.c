@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// workers.c: the pool's threads: each does what there is to do, queue by queue
-// and job by job, until the pool ends.
+// workers.c: the pool's threads: each runs queues and jobs, one by one, until
+// the pool ends.
 #include <fenv.h>
 
 #include "base/futex.h"
@@ -46,7 +46,7 @@ static bool work_once(cpu_pool *pool, cpu_context *context) {
   }
   context->look_until_ns = job ? mtli_now_ns() + CPU_LOOKOUT_NS : 0;
   if (!context->is_light) {
-    // It will look out: one addition for both.
+    // The thread will look for work: one addition counts both.
     context->is_looking = job && pool->may_look_out;
     context->is_light = true;
     atomic_fetch_add(&context->squad->awake,

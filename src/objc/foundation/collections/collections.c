@@ -39,7 +39,7 @@ DEFINE_CLASS(NSNull, NSObject, sizeof(struct objc_object), null_methods,
 
 // --- NSCache -------------------------------------------------------------------
 
-// It forgets what came first when there are more than countLimit.
+// It forgets the oldest objects when there are more than countLimit.
 typedef struct cache {
   struct objc_object object;
   pthread_mutex_t lock;
@@ -184,7 +184,7 @@ static id keys_for(id self, SEL _cmd, id object) {
   return found;
 }
 
-// Stable: the first of equals comes first.
+// A stable sort: equal elements keep their order.
 static id keys_sorted(id self, bool (*is_before)(id, id, void *),
                       void *context) {
   const id keys = SEND(id(*)(id, SEL), self, "allKeys");

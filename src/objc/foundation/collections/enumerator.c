@@ -41,7 +41,7 @@ bool objects_equal(id one, id other) {
 
 // --- NSEnumerator ------------------------------------------------------------
 
-// Over a copy of what it was asked of.
+// Enumerates a copy of the collection.
 typedef struct enumerator {
   struct objc_object object;
   id objects;  // +1, an NSArray

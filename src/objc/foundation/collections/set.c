@@ -316,7 +316,7 @@ static void add_set(id self, SEL _cmd, id other) {
   add_array(self, _cmd, all_objects(other, _cmd));
 }
 
-// Removes the members that other has, or those that it has not.
+// Removes the members that other has, or those that it lacks.
 static void remove_where(id self, id other, bool has) {
   const id objects = all_objects(self, NULL);
   for (size_t i = 0; i < array_count(objects); ++i) {

@@ -32,7 +32,7 @@ bool character_set_has(id set, unichar unit) {
 
 // --- Making ------------------------------------------------------------------
 
-// Letters and digits beyond ASCII are not told apart: letters are.
+// Unicode's letters and digits beyond ASCII all count as letters.
 static bool is_space(unichar unit) {
   return unit == ' ' || unit == '\t' || unit == 0xa0 || unit == 0x3000 ||
          (unit >= 0x2000 && unit <= 0x200b);

@@ -32,7 +32,7 @@ static size_t next(const char *text, unichar *out_unit) {
   return one ? one : 1;
 }
 
-// Returns where text goes on behind characters that the set has, or has not.
+// Returns where the run of characters inside, or outside, the set ends.
 static size_t span(const char *text, id set, bool has) {
   size_t at = 0;
   unichar unit;
@@ -46,13 +46,13 @@ static size_t span(const char *text, id set, bool has) {
   return at;
 }
 
-// Returns where scanning begins: behind what is skipped.
+// Returns where scanning begins: behind skipped characters.
 static size_t begin(const scanner *from) {
   const char *rest = text_of(from) + from->at;
   return from->at + (from->skipped ? span(rest, from->skipped, true) : 0);
 }
 
-// Moves on to end and hands out what lies between; false for nothing.
+// Moves to end and returns the text up to there; false if it is empty.
 static int take(scanner *from, size_t first, size_t end, id *out) {
   if (end == first) {
     return 0;

@@ -12,7 +12,7 @@ extern id string_mutable_create(const char *utf8);
 extern struct objc_class OBJC_CLASS_$_NSString;
 extern struct objc_class OBJC_CLASS_$_NSMutableString;
 
-// +[NSString alloc] cannot know yet what init will want: it gives a stand-in
+// +[NSString alloc] does not know which init follows: it returns a placeholder
 // that its init replaces.
 typedef struct stand_in {
   struct objc_object object;
@@ -31,7 +31,7 @@ id string_alloc(Class self, SEL _cmd) {
   return &made->object;
 }
 
-// Ends a stand-in and gives what it stood for.
+// Releases a placeholder and returns the string that replaces it.
 static id replace(id self, const char *utf8, size_t bytes) {
   const bool is_mutable = ((stand_in *)self)->is_mutable;
   const id string = string_create_bytes(utf8, bytes);

@@ -123,7 +123,7 @@ static int contains_folded(id self, SEL _cmd, id other) {
 
 // --- Comparing ---------------------------------------------------------------
 
-// Returns the number at text, of which *at stands at the first digit.
+// Returns the number at *at, its first digit, in text.
 static unsigned long long number_at(units text, size_t *at) {
   unsigned long long value = 0;
   for (; *at < text.count && text.at[*at] >= '0' && text.at[*at] <= '9';

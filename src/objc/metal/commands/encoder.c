@@ -30,7 +30,7 @@ static id encoder_commands(id self, SEL _cmd) {
 
 COPY_PROPERTY(metal_encoder, label)
 
-// There are no captures that a signpost would show in.
+// A signpost would show in captures only, and there are none.
 static void insert_signpost(id self, SEL _cmd, id name) {
   (void)self;
   (void)_cmd;

@@ -303,7 +303,8 @@ static NSUInteger resource_hazards(id self, SEL _cmd) {
   return wish ? wish : TRACKED;
 }
 
-// It lies in no heap, stays, and counts for nothing in residency sets.
+// An indirect command buffer is in no heap, cannot be purged, and has no size
+// in residency sets.
 static NSUInteger resource_zero(id self, SEL _cmd) {
   (void)self;
   (void)_cmd;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// indirect_commands.h: what encoders use of MTLIndirectCommandBuffer.
+// indirect_commands.h: MTLIndirectCommandBuffer, for encoders.
 #ifndef METTLE_OBJC_INDIRECT_COMMANDS_H
 #define METTLE_OBJC_INDIRECT_COMMANDS_H
 

@@ -6,14 +6,14 @@
 #include "objc/metal/metal.h"
 
 typedef struct joined_library {
-  const void *data;  // [length], within what was read
+  const void *data;  // [length], within the joined data
   size_t length;
 } joined_library;
 
 // True if data begins as joined libraries do.
 bool joined_libraries_are(const void *data, size_t length);
 
-// Finds the libraries in data. *out_parts [*out_count] is to be freed.
+// Finds the libraries in data. *out_parts [*out_count] must be freed.
 mtl_status joined_libraries_read(const void *data, size_t length,
                                  joined_library **out_parts,
                                  size_t *out_count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pipeline.h: what the files about compute pipelines share.
+// pipeline.h: shared by the files about compute pipelines.
 #ifndef METTLE_OBJC_PIPELINE_H
 #define METTLE_OBJC_PIPELINE_H
 

@@ -14,7 +14,7 @@ extern struct objc_class OBJC_CLASS_$_MTLStructMember;
 extern struct objc_class OBJC_CLASS_$_MTLArrayType;
 extern struct objc_class OBJC_CLASS_$_MTLPointerType;
 
-// MTLDataType of what is no value.
+// MTLDataType numbers of types that are no values.
 enum {
   TYPE_NONE = 0,
   TYPE_STRUCT = 1,

@@ -69,7 +69,7 @@ const table_contents *table_contents_of(id table);
 
 // --- Command buffers (mtl4_command_buffer.c) ---------------------------------
 
-// A list of commands with what they were given.
+// A list of commands with their arguments.
 typedef struct mtl4_commands {
   struct objc_object object;
   id device;  // +1
@@ -80,8 +80,8 @@ typedef struct mtl4_commands {
   bool is_open;
 } mtl4_commands;
 
-// Makes an MTL4ComputeCommandEncoder, autoreleased, of an MTL4CommandBuffer;
-// mtl4_encoder.c, as what follows.
+// Makes an MTL4ComputeCommandEncoder, autoreleased, of an MTL4CommandBuffer.
+// Here and below: mtl4_encoder.c.
 id mtl4_encoder_make(id commands);
 // Empties a list.
 void mtl4_commands_clear(mtl4_commands *of);

@@ -267,7 +267,7 @@ void mtl4_commands_clear(mtl4_commands *of) {
   of->last = &of->first;
 }
 
-// Encodes a list; the text of what is wrong, or NULL.
+// Encodes a list; returns the error's text, or NULL.
 const char *mtl4_commands_encode(const mtl4_commands *of, id target,
                                  id resident) {
   encoding at = {.target = target, .resident = resident};

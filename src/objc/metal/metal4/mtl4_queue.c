@@ -226,7 +226,7 @@ static void queue_commit_with(id self, SEL _cmd, const id *list,
       if (!handlers) {
         runtime_warn("commit: %s", failure);
       }
-      continue;  // what was encoded of it is dropped
+      continue;  // drops the part that was encoded
     }
     if (handlers && i + 1 == count) {
       tell_end(of, target, handlers, error);

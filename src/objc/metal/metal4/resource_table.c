@@ -36,7 +36,7 @@ void resource_add(uint64_t identifier, id object) {
   entry **bucket = bucket_of(identifier);
   made->next = *bucket;
   *bucket = made;
-  // Those that are gone make room.
+  // Entries of freed resources make room.
   for (entry **each = &made->next; *each;) {
     entry *old = *each;
     const id live = objc_loadWeakRetained(&old->object);

@@ -64,7 +64,7 @@ static NSUInteger extents_hash(id self, SEL _cmd) {
   return hash;
 }
 
-// They never change.
+// Tensor extents never change.
 static id extents_copy(id self, SEL _cmd, void *zone) {
   (void)_cmd;
   (void)zone;

@@ -13,7 +13,7 @@
 // The header before every object that class_createInstance made.
 typedef struct object_header {
   _Atomic uint64_t state;  // references * OBJECT_ONE, and the flags below
-  Class ended;             // of a zombie: what it was
+  Class ended;             // of a zombie: its former class
 } object_header;
 
 enum {

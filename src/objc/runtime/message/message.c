@@ -117,7 +117,7 @@ void message_forget(Class class) {
 // --- +initialize -------------------------------------------------------------
 
 // Sends +initialize once, to the classes above first; other threads wait for
-// its end, the one that runs it goes on. The lock is held, but not while
+// its end; the thread that runs it does not. The lock is held, but not while
 // +initialize runs.
 static void initialize(Class class) {
   class_data *data = class->data;

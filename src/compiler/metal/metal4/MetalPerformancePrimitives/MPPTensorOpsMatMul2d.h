@@ -28,7 +28,7 @@ inline constexpr T dynamic_length_v = T(-1);
 struct matmul2d_descriptor {
   enum class mode { multiply, multiply_accumulate };
 
-  int m, n, k;  // k <= 0: what the operands have
+  int m, n, k;  // k <= 0: the size of the operands
   bool transpose_left, transpose_right;
   bool relaxed_precision;  // allows less than is done here
   mode matmul_mode;
@@ -69,7 +69,8 @@ struct product {
       return int(right.get_extent(D.transpose_right ? 0 : 1));
   }
 
-  // Fragment (row, column) of an operand, of which there is so much.
+  // Returns fragment (row, column) of an operand, which has no elements beyond
+  // its size.
   template <typename S, typename T>
   METTLE_INLINE static void fetch(S (&out)[8], const T &from, int column,
                                   int row, int columns, int rows) {
@@ -404,7 +405,7 @@ struct product {
       }
   }
 
-  // Has what several simdgroups hold in memory, where each of them finds it.
+  // Stores simdgroups' elements to memory where each simdgroup finds them.
   template <int Which, typename T>
   METTLE_INLINE static auto shared(const T &from) {
     if constexpr (operand<T>::is_cooperative) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// induction.c: follows a value or an address back to the phis of a loop and
-// tells what each iteration adds to it.
+// induction.c: follows a value or an address back to a loop's phis and finds
+// how much each iteration adds to it.
 #include "compiler/vectorize/analysis/addresses/induction.h"
 
 #include <llvm-c/Target.h>
@@ -113,8 +113,8 @@ static lanes_induction_step step_of_phi(const lanes_values *values, LLVMValueRef
     return unknown_step;
   }
   if (own != loop) {
-    // A phi of an inner loop: what each iteration of the outer one adds to its
-    // start.
+    // A phi of an inner loop: the amount that each iteration of the outer loop
+    // adds to its start.
     LLVMValueRef begin = lanes_begin_of(values, phi, own);
     return begin == phi ? unknown_step : step_of(values, begin, loop, depth - 1);
   }

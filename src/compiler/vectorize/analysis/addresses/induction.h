@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// induction.h: what each iteration of a loop adds to values and addresses.
+// induction.h: the amount that each iteration of a loop adds to values and
+// addresses.
 #ifndef MTLC_INDUCTION_H
 #define MTLC_INDUCTION_H
 

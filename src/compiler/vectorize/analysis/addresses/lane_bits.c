@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// lane_bits.c: finds what each bit of a lane's number adds to a value. A shape
-// tells only what the low bits add, as the stride of a segment. A value
+// lane_bits.c: finds how much each bit of a lane's number adds to a value. A
+// shape tells only what the low bits add, as the stride of a segment. A value
 // computed from a thread's row and column in a tile has a different amount for
 // each bit.
 #include "compiler/vectorize/analysis/addresses/lane_bits.h"
@@ -79,8 +79,8 @@ static lanes_pattern of_shape(lanes_shape shape) {
   return cleared(result);
 }
 
-// True if what the bits add shares no binary digit, neither among themselves
-// nor with lane 0's value.
+// True if the bits' amounts share no binary digit, neither with each other nor
+// with lane 0's value.
 static bool is_disjoint(const lanes_pattern *a) {
   uint64_t seen = 0;
   for (uint32_t i = 0; i < LANES_BITS; i++) {
@@ -296,7 +296,7 @@ static lanes_pattern of_instruction(lanes_pattern_finder *f, LLVMValueRef i) {
 
 // --- Values of loops ---------------------------------------------------------
 
-// Returns what holds of both patterns.
+// Returns the pattern that both have in common.
 static lanes_pattern meet(lanes_pattern a, lanes_pattern b) {
   a.known &= b.known;
   for (uint32_t i = 0; i < LANES_BITS; i++) {
@@ -341,8 +341,8 @@ static bool is_the_same_for_all(const lanes_values *values, LLVMValueRef phi,
   return !lanes_diverges_before(values, node);
 }
 
-// Finds the pattern of a phi: what all its incoming values share, under the
-// assumption that the phi has that pattern itself.
+// Finds the pattern of a phi: the common pattern of its incoming values, under
+// the assumption that the phi has that pattern itself.
 static lanes_pattern of_phi(lanes_pattern_finder *f, LLVMValueRef phi,
                             uint32_t n) {
   if (!is_the_same_for_all(f->values, phi, f->values->nodes[n])) {

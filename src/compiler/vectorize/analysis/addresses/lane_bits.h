@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// lane_bits.h: what each bit of a lane's number adds to a value, such as to the
-// row and column that a thread has in a tile.
+// lane_bits.h: how much each bit of a lane's number adds to a value, such as to
+// a thread's row and column in a tile.
 #ifndef MTLC_LANE_BITS_H
 #define MTLC_LANE_BITS_H
 

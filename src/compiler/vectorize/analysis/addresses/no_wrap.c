@@ -39,8 +39,8 @@ typedef struct walk {
   uint32_t seen_count;
 } walk;
 
-// Returns true if a value is to be followed; *out_fits becomes false if it
-// rules the index out.
+// Returns true if a value's operands must be followed, too; *out_fits becomes
+// false if the value may exceed the index.
 static bool enter(walk *w, LLVMValueRef value, bool *out_fits) {
   *out_fits = true;
   for (uint32_t i = 0; i < w->seen_count; i++) {

@@ -19,8 +19,8 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/values.h"
 
-// Returns the only index of a getelementptr that differs between lanes, and the
-// size that it is scaled by; else NULL.
+// Returns the only index of a getelementptr that differs between lanes, and its
+// scale in bytes; else NULL.
 static LLVMValueRef varying_index(const lanes_emitter *e, LLVMValueRef address,
                                   unsigned *out_position,
                                   LLVMTypeRef *out_type) {
@@ -254,7 +254,7 @@ static LLVMValueRef reread_load(const lanes_emitter *e, LLVMValueRef value,
   }
 }
 
-// Returns what a load has at an offset in its value, for lane first + lane.
+// Returns the part at an offset of a load's value, for lane first + lane.
 static LLVMValueRef reread_at(lanes_emitter *e, LLVMValueRef whole,
                               LLVMTypeRef type, uint64_t offset,
                               LLVMValueRef first, uint32_t lane) {

@@ -29,7 +29,7 @@ LLVMValueRef lanes_base_index_lane(lanes_emitter *e, const lanes_base_index *pla
 LLVMValueRef lanes_indices_hold(lanes_emitter *e, const lanes_base_index *place,
                                 LLVMValueRef user);
 
-// The lanes' indices one by one, for code that handles all lanes in turn.
+// The lanes' indices one by one, for code that is emitted once for each lane.
 typedef struct lanes_indices {
   const lanes_base_index *place;
   bool are_in_memory;         // they are read from memory again

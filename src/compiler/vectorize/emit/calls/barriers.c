@@ -44,8 +44,8 @@ typedef struct block_facts {
 typedef struct liveness {
   lanes_emitter *e;
   lanes_map memories;  // alloca to its number
-  uint32_t *copies;    // [memory_count] another that it is a copy of, or that
-                       // is a copy of it; or LANES_NONE
+  uint32_t *copies;  // [memory_count] the other memory that this is a copy of,
+                     // or that copies it; or LANES_NONE
   lanes_map numbers;   // block to its number
   block_facts *blocks;
   uint32_t block_count;
@@ -181,7 +181,7 @@ static void solve_down(liveness *l, bool through_waits, edge_rule *rule) {
   }
 }
 
-// Finds what has been written since the last barrier, on some path.
+// Finds the memory written since the last barrier, on some path.
 static void solve_fresh(liveness *l) {
   for (uint32_t b = 0; b < l->block_count; b++) {
     lanes_set_unite(l->blocks[b].fresh, l->blocks[b].written);

@@ -9,8 +9,9 @@
 
 // Emits a barrier.
 void lanes_emit_barrier(lanes_emitter *e);
-// Assigns what is live at each barrier a place in the frame, from offset_bytes
-// on, or in the memory of group-uniform values. Returns the bytes of both.
+// Gives each value that is live at a barrier a place in the frame, from
+// offset_bytes on, or in the memory of group-uniform values. Returns the bytes
+// of both.
 uint64_t lanes_spill_at_barriers(lanes_emitter *e, uint64_t offset_bytes,
                      uint64_t *out_common_bytes);
 

@@ -22,8 +22,8 @@ void lanes_vector_function_close(LLVMValueRef function);
 // Removes all of it, once nothing else calls the vector forms.
 void lanes_vector_function_forget(mtlc_kernel *kernel);
 
-// For the body of e->called: emit a parameter; what threads return; and the
-// final return of the vectors.
+// For the body of e->called: emit a parameter; emit a return of some threads;
+// and emit the final return of the vectors.
 void lanes_emit_vector_parameter(lanes_emitter *e, LLVMValueRef call);
 void lanes_leave_result(lanes_emitter *e, LLVMValueRef result);
 void lanes_emit_return(lanes_emitter *e);

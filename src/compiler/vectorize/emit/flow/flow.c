@@ -173,7 +173,7 @@ static void emit_kept_branch(lanes_emitter *e, LLVMValueRef condition) {
   e->uncached = false;
 }
 
-// Returns the threads that have come to a latch.
+// Returns the threads that reach a latch and iterate again.
 static LLVMValueRef lanes_that_stay(lanes_emitter *e, uint32_t latch) {
   return LLVMBuildLoad2(e->builder, lanes_vector_of(e->lanes, e->types.i1),
                         e->mask_memory[latch], "left");

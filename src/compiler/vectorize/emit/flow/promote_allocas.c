@@ -5,8 +5,8 @@
 // a kernel of 5000 lines, with 20,000 such stores, that was a third of the
 // compilation. What is written once it does at no cost, and is left to it.
 //
-// A phi is put wherever ways meet while the memory lives; those that turn out
-// to have one value are taken out again.
+// A phi is inserted wherever paths join while the memory lives; phis that turn
+// out to have one value are removed again.
 #include "compiler/vectorize/emit/flow/promote_allocas.h"
 
 #include <stdbool.h>

@@ -158,8 +158,8 @@ static void add_root(lanes_deferral *counting, LLVMValueRef root) {
   }
 }
 
-// True if a run-time test can tell whether the memory that is touched later
-// overlaps what is added to.
+// True if a run-time test can tell whether memory accessed later overlaps the
+// counters.
 static bool can_tell_apart(const lanes_deferral *counting, bool knows_added) {
   if (!counting->touched_slots) {
     return true;

@@ -19,8 +19,8 @@ void lanes_store_by_lane(lanes_emitter *e, const lanes_access *a,
 // Returns the vector with the last running lane's value in all lanes that do
 // not run.
 LLVMValueRef lanes_filled(lanes_emitter *e, LLVMValueRef vector);
-// Load and store in little code, where control rarely comes or few lanes run.
-// If lane 0's address is given, lanes are the address's stride apart.
+// Load and store in little code, for paths that rarely run or run with few
+// lanes. If lane 0's address is given, lanes are the address's stride apart.
 LLVMValueRef lanes_load_lane_loop(lanes_emitter *e, const lanes_access *a,
                                 LLVMValueRef first, uint64_t offset);
 void lanes_store_lane_loop(lanes_emitter *e, const lanes_access *a,

@@ -16,8 +16,8 @@ void lanes_scalarise(lanes_emitter *e, LLVMValueRef instruction);
 LLVMValueRef lanes_array_of(lanes_emitter *e, LLVMTypeRef type);
 LLVMValueRef lanes_element_at(lanes_emitter *e, LLVMTypeRef type,
                               LLVMValueRef array, LLVMValueRef lane);
-// The first returns such an array with a vector's elements, bools excepted; the
-// second, what a lane has in it.
+// The first returns such an array of a vector's elements, bools excepted; the
+// second, a lane's element of it.
 LLVMValueRef lanes_array_from(lanes_emitter *e, LLVMValueRef vector);
 LLVMValueRef lanes_element_of(lanes_emitter *e, LLVMTypeRef type,
                               LLVMValueRef array, LLVMValueRef lane);

@@ -26,9 +26,9 @@
 
 enum { WORD_BITS = 64 };
 
-// Does what spread_mask does in a general register: the machine deposits the
-// mask's bits apart (pdep), and a product repeats them. A shuffle of masks
-// would need a vector as long as what is loaded.
+// Spreads a mask as spread_mask does, but in a general register: the machine
+// deposits the mask's bits apart (pdep), and a product repeats them. A shuffle
+// of masks would need a vector as long as what is loaded.
 static LLVMValueRef deposited_mask(lanes_emitter *e, uint32_t stride,
                                    uint32_t wanted, uint32_t first,
                                    uint32_t length) {
@@ -139,9 +139,9 @@ static void store_parts(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-// True if lanes' elements are best loaded as words that each lane has one of:
-// four bytes each. Also with AVX-512, which could gather bytes from anywhere,
-// since what is computed with them mostly wants words.
+// True if lanes' elements are best loaded as words of four bytes, one for each
+// lane. Also with AVX-512, which could gather bytes from anywhere, since later
+// arithmetic mostly uses words.
 static bool are_words(const lanes_emitter *e, LLVMTypeRef element,
                       uint32_t stride) {
   return stride == 4 && element == e->types.i8;
@@ -215,8 +215,7 @@ static void fetch(lanes_emitter *e, const lanes_access *a, uint32_t stride) {
   lanes_prefetch_at(e, lanes_access_begin(e, a), next, bytes);
 }
 
-// Returns the mask of all elements of all lanes, of which each lane has the
-// first few.
+// Returns the mask of all lanes' elements: each lane has its first few.
 static LLVMValueRef mask_of(lanes_emitter *e, const lanes_access *a,
                             uint32_t stride) {
   return stride == 1

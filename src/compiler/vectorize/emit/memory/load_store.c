@@ -242,8 +242,8 @@ void lanes_emit_either(lanes_emitter *e, LLVMValueRef holds,
   }
 }
 
-// Returns the access with its address's own shape, without what a check
-// establishes.
+// Returns the access with its address's own shape, which no check has
+// established.
 static lanes_access apart_of(const lanes_emitter *e, const lanes_access *a) {
   lanes_access each = *a;
   each.shape = lanes_shape_of(e->values, a->pointer);

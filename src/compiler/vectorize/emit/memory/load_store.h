@@ -24,7 +24,7 @@ void lanes_emit_either(lanes_emitter *e, LLVMValueRef holds,
                        const lanes_choice *choice, const lanes_access *ways[2],
                        lanes_emit_way *emit[2], bool store, uint32_t count,
                        LLVMValueRef *values);
-// Returns what the access plan decided for a load or a store.
+// Returns the access plan's decision for a load or a store.
 const lanes_choice *lanes_choice_of(const lanes_emitter *e,
                                     LLVMValueRef access);
 

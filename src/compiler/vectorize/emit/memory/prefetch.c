@@ -75,9 +75,9 @@ static lanes_induction_step step_around(const lanes_emitter *e,
                             : lanes_step_of(e->values, address, loop);
 }
 
-// Returns how far ahead to prefetch an access. 0 for not at all: the loop
-// around it does not reach new lines with each iteration, or there is no loop
-// and the processor prefetches it by itself.
+// Returns how far ahead to prefetch an access. 0: no prefetch, because the loop
+// around it does not reach new lines with each iteration, or the processor
+// prefetches it itself.
 static int64_t distance_of(const lanes_emitter *e, lanes_induction_step step) {
   if (e->graph->nodes[e->node].loop == LANES_NONE && e->machine.tuning->needs_order &&
       !e->counting.is_on) {
@@ -341,7 +341,7 @@ static LLVMValueRef bound_of(const lanes_emitter *e, LLVMValueRef value,
 // all from 0.
 typedef struct lanes_walk {
   LLVMValueRef bound;     // NULL if it is no such loop
-  lanes_induction_step step;   // what each iteration adds to the index
+  lanes_induction_step step;  // how much each iteration adds to the index
   uint64_t index_bytes;   // bytes that an index of one more is further on
   uint64_t thread_bytes;  // bytes from one thread's start to the next thread's
 } lanes_walk;
@@ -376,8 +376,8 @@ static bool is_loop_shared(lanes_emitter *e, uint32_t loop) {
   return parent == LANES_NONE || does_loop_wait(e, parent);
 }
 
-// True if a step is, as far as is known, the threadgroup's size times the bytes
-// of a thread.
+// True if a step is known to be the threadgroup's size times the bytes of a
+// thread.
 static bool is_by_threadgroup(lanes_induction_step step, uint32_t lanes,
                               uint64_t bytes) {
   switch (step.kind) {
@@ -427,7 +427,7 @@ static uint64_t known_reach(uint64_t bytes) {
 }
 
 // Returns how far ahead to prefetch: at least as far as the threadgroup walks,
-// or its first simdgroup would overtake what the others prefetch.
+// or its first simdgroup would overtake the others' prefetches.
 static LLVMValueRef reach_of(lanes_emitter *e, const lanes_walk *walk) {
   LLVMValueRef bytes = times(e, as_i64(e, walk->bound), walk->index_bytes);
   if (LLVMIsAConstantInt(bytes)) {
@@ -444,7 +444,7 @@ static LLVMValueRef reach_of(lanes_emitter *e, const lanes_walk *walk) {
 // loop.
 typedef struct lanes_lead {
   LLVMValueRef memory;  // holds it
-  LLVMValueRef loss;    // what each iteration subtracts
+  LLVMValueRef loss;  // how much each iteration subtracts
   lanes_prefetch_level level;
 } lanes_lead;
 
@@ -498,8 +498,8 @@ static lanes_lead lead_before(lanes_emitter *e, uint32_t loop,
   return lead;
 }
 
-// True if a threadgroup runs a second iteration, as far as is known. A single
-// one accesses memory in order.
+// True if a threadgroup is known to run a second iteration. A single one
+// accesses memory in order.
 static bool has_turns(const lanes_walk *walk) {
   return walk->step.kind != LANES_STEP_KNOWN ||
          !LLVMIsAConstantInt(walk->bound) ||

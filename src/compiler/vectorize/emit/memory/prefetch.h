@@ -22,12 +22,12 @@ LLVMValueRef lanes_next_lines(lanes_emitter *e, const lanes_access *a,
                               bool is_by_rows);
 void lanes_prefetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step,
                     uint64_t bytes);
-// Prefetches what later threadgroups may access, given the bytes that an access
-// touches from its first byte on.
+// Prefetches memory that later threadgroups may access; bytes is the length of
+// an access from its first byte on.
 void lanes_prefetch_ahead(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef first, uint64_t bytes);
-// Prefetches what the next threadgroups along x load of lanes that each have
-// bytes side by side, given the bytes of all of them from the first on.
+// Prefetches the next threadgroups along x's part of lanes that each load
+// adjacent bytes; bytes is the length of all of them from the first on.
 void lanes_prefetch_rows_ahead(lanes_emitter *e, const lanes_access *a,
                                LLVMValueRef first, uint64_t bytes);
 // True if an address is one of those that jam_simdgroups.c may move further

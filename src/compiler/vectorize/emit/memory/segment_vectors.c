@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// segment_vectors.c: loads and stores of segments shorter than a simdgroup,
-// each of which is one vector.
+// segment_vectors.c: loads and stores of segments shorter than a simdgroup, one
+// vector for each segment.
 #include "compiler/vectorize/emit/memory/segment_vectors.h"
 
 #include <stddef.h>
@@ -94,8 +94,8 @@ static LLVMValueRef load_if(lanes_emitter *e, const lanes_access *a,
                                  "");
 }
 
-// Loads one element for each segment that some thread runs of. Elsewhere it
-// loads another segment's, of which a thread runs.
+// Loads one element for each segment with an active thread. Other segments load
+// the element of an active one.
 LLVMValueRef lanes_load_segment_firsts(lanes_emitter *e, const lanes_access *a) {
   const uint32_t width = e->lanes / a->shape.row;
   LLVMValueRef lives[MOST_LANES], addresses[MOST_LANES];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// segment_vectors.h: loads and stores of segments shorter than a simdgroup,
-// each of which is one vector.
+// segment_vectors.h: loads and stores of segments shorter than a simdgroup, one
+// vector for each segment.
 #ifndef MTLC_SEGMENT_VECTORS_H
 #define MTLC_SEGMENT_VECTORS_H
 
@@ -15,7 +15,7 @@ void lanes_load_segments(lanes_emitter *e, const lanes_access *a,
                      LLVMValueRef *out_components);
 void lanes_store_segments(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef *components);
-// Loads the same as one vector as it lies in memory.
+// Loads the same as one vector, in memory order.
 LLVMValueRef lanes_load_packed_segments(lanes_emitter *e, const lanes_access *a);
 void lanes_store_packed_segments(lanes_emitter *e, const lanes_access *a,
                             LLVMValueRef all);

@@ -82,7 +82,7 @@ static char letter_of(const lanes_tile_home *home) {
   return home->first_row ? 's' : orders[home->order];
 }
 
-// Names a function after what it multiplies and how the sides are stored.
+// Names a function after its operands' types and how the sides are stored.
 static void name_of(const lanes_products *products, char name[NAME_BYTES]) {
   char rights[LANES_MOST_PRODUCTS + 1] = "";
   for (uint32_t i = 0; i < products->count; i++) {

@@ -13,7 +13,8 @@
 typedef struct lanes_halves {
   LLVMBasicBlockRef before;
   LLVMBasicBlockRef body;
-  LLVMValueRef half;  // i64: the turn, of both halves of the eight steps 0 or 1
+  LLVMValueRef half;  // i64: the iteration, 0 or 1, over the two halves of the
+                      // eight steps
   LLVMValueRef *phis;
   uint32_t count;
 } lanes_halves;
@@ -22,7 +23,7 @@ typedef struct lanes_halves {
 lanes_halves lanes_begin_halves(lanes_emitter *e, LLVMValueRef *values,
                                 uint32_t count);
 
-// Ends the loop of so many turns; values go to the next one.
+// Ends the loop after that many iterations; values go to the next one.
 void lanes_end_halves(lanes_emitter *e, lanes_halves *halves,
                       LLVMValueRef *values, uint32_t turns);
 

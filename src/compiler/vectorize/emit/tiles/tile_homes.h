@@ -24,7 +24,7 @@ void lanes_store_pairs(lanes_emitter *e, LLVMValueRef memory,
 
 // The use of a loaded tile, if only products of its block use it.
 typedef struct lanes_tile_use {
-  LLVMValueRef side;  // the load, or what widens it; NULL if there are other
+  LLVMValueRef side;  // the load, or its conversion; NULL if there are other
                       // uses
   bool is_left;
   bool is_right;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 // Replaces phis of tiles' elements by phis of tiles. True if there were any;
-// what took the elements stays, unused.
+// the users of the elements stay, unused.
 bool lanes_carry_tiles(LLVMContextRef context, LLVMValueRef function);
 
 #endif

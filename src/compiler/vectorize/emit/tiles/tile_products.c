@@ -120,8 +120,9 @@ static void lift(LLVMBuilderRef builder, LLVMValueRef operand,
   LLVMInsertIntoBuilder(builder, operand);
 }
 
-// Moves what can follow the leading product to after it, and its operands,
-// loads of right sides among them, to before it; returns the last of the group.
+// Moves the products that can follow the leading one behind it, and their
+// operands, loads of right sides among them, before it; returns the last of the
+// group.
 static LLVMValueRef gather_behind(LLVMBuilderRef builder, LLVMValueRef leader) {
   LLVMValueRef last = leader;
   LLVMValueRef next = LLVMGetNextInstruction(leader);
@@ -171,9 +172,8 @@ static bool uses(LLVMValueRef user, LLVMValueRef value) {
   return false;
 }
 
-// Moves a load, or a conversion, to what it is for first, unless something may
-// be written before. While products of one tile go on a processor loads the
-// next ones.
+// Sinks a load, or a conversion, to its first use, unless memory may be written
+// before. While products of one tile run a processor loads the next ones.
 static void sink(LLVMBuilderRef builder, LLVMValueRef tile) {
   LLVMValueRef user = LLVMGetNextInstruction(tile);
   while (user && !uses(user, tile)) {

@@ -126,7 +126,7 @@ static void join_all(sums_finder *f) {
 
 // --- Which value a set has where ---------------------------------------------
 
-// Where threads part, what one side leaves is found by the other.
+// Behind a divergent branch the second side finds the first one's sums.
 static bool is_in_order(const lanes_values *values, uint32_t number) {
   const uint32_t node = values->nodes[number];
   return !values->masked[node] &&
@@ -164,7 +164,7 @@ static bool raise(uint32_t *state, uint32_t by) {
   return *state != old;
 }
 
-// Goes through a node from what its sets have at its start, into current.
+// Passes the sets at a node's start through the node, into current.
 static void pass_node(const sums_finder *f, uint32_t n, uint32_t *current) {
   memcpy(current, f->at_start[n], f->set_count * sizeof *current);
   const lanes_node *node = &f->e->graph->nodes[n];

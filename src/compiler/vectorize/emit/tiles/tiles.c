@@ -159,7 +159,7 @@ static LLVMValueRef load_quad(lanes_emitter *e, const tile_access *a, int row,
       QUAD / 2);
 }
 
-// Returns one of the four, as it is in memory.
+// Returns one of the four blocks, in memory order.
 static LLVMValueRef load_block(lanes_emitter *e, const tile_access *a, int b) {
   LLVMValueRef rows[QUAD];
   for (int r = 0; r < QUAD; r++) {
@@ -228,7 +228,7 @@ static void find_addresses(lanes_emitter *e, const tile_access *a,
       LLVMBuildGEP2(builder, a->element, out_addresses[0], &step, 1, "");
 }
 
-// Its addresses are not those of the operand.
+// The operand's addresses are not the tile's.
 static lanes_access own_access(const tile_access *a) {
   return (lanes_access){.instruction = a->call,
                         .element = a->element,

@@ -45,7 +45,7 @@ static uint32_t pairs_of(const parted_phi *parted, LLVMValueRef phi) {
   return size > 2 && size % 2 == 0 && size <= 2 * MOST_PAIRS ? size / 2 : 0;
 }
 
-// True if one of the pairs comes in as a tile, or was parted.
+// True if one of the pairs is split from a tile or a vector.
 static bool has_tiles(const parted_phi *parted) {
   for (unsigned k = 0; k < LLVMCountIncoming(parted->phi); k++) {
     for (uint32_t p = 0; p < parted->count; p++) {
@@ -170,7 +170,7 @@ static void replace_extractions(parted_phi *parted, LLVMValueRef vector) {
   }
 }
 
-// Returns the whole vector, for what wants that.
+// Returns the whole vector, for users of all of it.
 static LLVMValueRef joined(parted_phi *parted) {
   LLVMValueRef vector = LLVMGetPoison(LLVMTypeOf(parted->phi));
   mtlc_position_behind_phis(parted->builder, parted->phi);
@@ -215,7 +215,7 @@ bool lanes_part_vector_phis(LLVMContextRef context, LLVMValueRef function) {
                        .builder = LLVMCreateBuilderInContext(context)};
   parted.pair = LLVMVectorType(parted.types.f32, 2);
   bool any = false;
-  // Behind a loop a phi has what the loop's had.
+  // Behind a loop, a phi has the same form as the loop's.
   for (bool changed = true; changed; any |= changed) {
     changed = false;
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;

@@ -10,7 +10,7 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 
 // A branch on a run-time check. The builder starts in the first arm;
-// lanes_end_check_arm closes the current arm and goes on in the next block.
+// lanes_end_check_arm closes the current arm and moves to the next block.
 typedef struct lanes_check {
   LLVMBasicBlockRef all, some, done;
 } lanes_check;

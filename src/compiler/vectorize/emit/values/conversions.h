@@ -12,8 +12,8 @@
 // llvm.fptoui.sat do. NULL for other types.
 LLVMValueRef lanes_to_integer(lanes_emitter *e, LLVMValueRef value,
                               LLVMTypeRef type, bool is_signed);
-// Converts a vector of half to float in a way that LLVM does not undo; returns
-// any other vector as it is.
+// Converts a vector of half to float in a form that LLVM does not undo; returns
+// any other vector unchanged.
 LLVMValueRef lanes_as_float(lanes_emitter *e, LLVMValueRef value);
 
 #endif

@@ -116,7 +116,7 @@ enum { LANES_WINDOWS = 4 };  // windows of counters.ll
 // Atomic additions that a worker may do later (deferred_atomics.c).
 typedef struct lanes_deferral {
   bool is_on;
-  // Each window is for what is reached from one of these arguments.
+  // Each window is for accesses that start from one of these arguments.
   LLVMValueRef roots[LANES_WINDOWS];  // [window_count]
   uint32_t window_count;
   // Slots of arguments that are added to, and of those that are touched later
@@ -173,7 +173,7 @@ typedef struct lanes_emitter {
   uint32_t coming;       // only lanes 0 to coming - 1 reach the block
   LLVMMetadataRef line;  // of the instruction being emitted, in the thread
                          // function
-  bool uncached;         // what is emitted now does not dominate later code
+  bool uncached;  // the emitted code does not dominate later code
   uint32_t each_count;     // accesses lane by lane so far (lane_loop.c)
   uint32_t emitted;        // instructions emitted
   lanes_array *arrays;     // [array_count]
@@ -198,7 +198,7 @@ typedef struct lanes_emitter {
   uint32_t batch_count;    // batches of them, each with one left side
 
   lanes_deferral counting;
-  bool is_counting;       // what is being emitted is a deferred addition
+  bool is_counting;  // a deferred addition is being emitted
   LLVMValueRef counters;  // where deferred additions are summed up, or NULL
 
   bool is_at_once;  // the function will run several simdgroups
@@ -224,7 +224,7 @@ typedef enum lanes_parameter {
   LANES_LAUNCH,      // ptr to mtli_cpu_launch
   LANES_SCRATCH,     // ptr to the worker's scratch
   LANES_GROUP,       // ptr to mtli_cpu_group
-  LANES_FRAME,       // ptr to what the simdgroup keeps across barriers
+  LANES_FRAME,  // ptr to the memory that the simdgroup keeps across barriers
   LANES_FIRST,       // i32: index in the threadgroup of lane 0
   LANES_ENTRY_MASK,  // i32: bit i is set if lane i exists
   LANES_STATE,       // i32: 0 to begin, else the number of the barrier to

@@ -12,8 +12,8 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/plan/access/access.h"
 
-enum { LEAST_ROW_OF_ONE = 8 };  // the least segment of which one lane counts as
-                                // few
+enum { LEAST_ROW_OF_ONE = 8 };  // the smallest segment of which one active lane
+                                // counts as few
 
 void lanes_load_mask(lanes_emitter *e) {
   const uint32_t owner = e->plan->steps[e->node].mask;

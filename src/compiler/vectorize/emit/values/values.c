@@ -69,7 +69,7 @@ bool lanes_has_home_of(const lanes_emitter *e, LLVMValueRef value,
              e->sum_places[lanes_map_get(&e->values->numbers, sum)];
 }
 
-// Returns an instruction's component as it was computed.
+// Returns an instruction's component as computed, without conversion.
 static LLVMValueRef computed(lanes_emitter *e, LLVMValueRef instruction,
                              uint32_t component) {
   lanes_slot *slot = slot_of(e, instruction);
@@ -90,7 +90,7 @@ static LLVMValueRef computed(lanes_emitter *e, LLVMValueRef instruction,
     }
     LLVMValueRef memory = slot->memory ? slot->memory[component] : NULL;
     if (!memory) {
-      // It is read where no path has computed it: any value will do.
+      // Read on a path where it was never computed: any value will do.
       LLVMTypeRef type =
           lanes_component_type(LLVMTypeOf(instruction), component);
       return LLVMGetPoison(lanes_wide(type, lanes_width(e, instruction)));

@@ -27,7 +27,7 @@
 #include "compiler/vectorize/finish/simdgroups/fault_position.h"
 
 typedef struct rounds {
-  uint32_t lanes;  // of a vector: what an iteration steps by
+  uint32_t lanes;  // of a vector: the step of an iteration
   LLVMBasicBlockRef header;
   LLVMBasicBlockRef latch;
   LLVMBasicBlockRef done;
@@ -134,7 +134,7 @@ static bool read_bound(rounds *r, LLVMValueRef condition) {
   return (what == r->first || r->is_of_row) && !is_in(bound, r->header);
 }
 
-// True if nothing after the loop uses what its latch has computed.
+// True if nothing after the loop uses a value of its latch.
 static bool is_closed(const rounds *r) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(r->latch); i;
        i = LLVMGetNextInstruction(i)) {

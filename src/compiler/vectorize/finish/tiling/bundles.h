@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// bundles.h: finds what of a tiled loop (register_tiling.c) belongs in
-// registers together.
+// bundles.h: finds the values of a tiled loop (register_tiling.c) that belong
+// in registers together.
 #ifndef MTLC_TILING_BUNDLES_H
 #define MTLC_TILING_BUNDLES_H
 

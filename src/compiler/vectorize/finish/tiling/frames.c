@@ -220,8 +220,8 @@ static bool is_changed_in(const lanes_frames *a, const lanes_bundle *b,
   return false;
 }
 
-// What is stored to a place: one value for all lanes, the loop's result, or
-// what a block loads from another place.
+// The source of a stored value: one value for all lanes, the loop's result, or
+// a block's load from another place.
 typedef struct origin {
   LLVMValueRef value;       // a constant, or the frame loaded from
   LLVMBasicBlockRef block;  // of the load, or the loop's header

@@ -196,8 +196,8 @@ static bool has_kept_operand(const lanes_region *l, LLVMValueRef i) {
   return false;
 }
 
-// Finds what depends on the kept values. False if something does not do so lane
-// by lane.
+// Finds the values that depend on the kept ones. False if one does not do so
+// lane by lane.
 static bool find_kept(lanes_region *l) {
   for (uint32_t i = 0; i < l->kept_count; i++) {
     l->items[l->kept[i]].is_kept = true;
@@ -294,8 +294,8 @@ static bool is_free(LLVMValueRef i) {
          LLVMIsAInsertElementInst(i) || LLVMIsATerminatorInst(i);
 }
 
-// Returns the loop's present cost: what finds no register is loaded and stored
-// at each change.
+// Returns the loop's present cost: a value without a register is stored and
+// loaded at each change.
 static uint64_t cost_before(const lanes_region *l) {
   const uint64_t room = l->machine.vector_registers * LANES_PART_PERCENT / 100;
   uint64_t cost = 0, changes = 0;
@@ -308,7 +308,7 @@ static uint64_t cost_before(const lanes_region *l) {
   return cost + changes * (l->unit_count - room) * SPILL_COST / l->unit_count;
 }
 
-// Returns the cost of what one loop computes, each item once (is_counted).
+// Returns the cost of one loop's instructions, each counted once (is_counted).
 static uint64_t cost_of(lanes_region *l, LLVMValueRef value) {
   lanes_item *own = lanes_item_of(l, value);
   if (!own || own->is_counted) {

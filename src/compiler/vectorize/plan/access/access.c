@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// access.c: a load or store of 32 lanes, and what its address's shape tells.
+// access.c: a load or store of 32 lanes, and the facts in its address's shape.
 #include "compiler/vectorize/plan/access/access.h"
 
 #include <llvm-c/Target.h>
@@ -51,7 +51,7 @@ uint32_t lanes_private_unit_of(const lanes_values *values,
   return private == LANES_NONE ? 0 : values->privates[private].unit_bytes;
 }
 
-// Returns how many elements apart lanes are, or 0 if there is no such number.
+// Returns the stride between lanes in elements, or 0 if there is none.
 uint32_t lanes_stride_elements(const lanes_access *a) {
   const uint64_t span = a->count * a->size_bytes;
   if (a->shape.row != a->shape.lanes || a->shape.stride < (int64_t)span ||

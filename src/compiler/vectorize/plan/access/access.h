@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// access.h: a load or store of 32 lanes, and what its address's shape tells.
+// access.h: a load or store of 32 lanes, and the facts in its address's shape.
 #ifndef MTLC_ACCESS_H
 #define MTLC_ACCESS_H
 
@@ -52,8 +52,8 @@ static inline uint32_t lanes_first_elements(uint32_t count) {
   return (uint32_t)((UINT64_C(1) << count) - 1);
 }
 
-// Returns how many elements apart lanes are, or 0 if there is no such number or
-// it is too large.
+// Returns the stride between lanes in elements, or 0 if there is none or it is
+// too large.
 uint32_t lanes_stride_elements(const lanes_access *a);
 // Returns the same for one component in words, within segments shorter than a
 // simdgroup.

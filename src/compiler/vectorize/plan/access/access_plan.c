@@ -58,7 +58,7 @@ static bool may_be_in_line(const decision *d, const lanes_access *a) {
          a->shape.row >= LEAST_ROW && !lanes_has_own_mask(d->p);
 }
 
-// Decides by the address's own shape, without what a check establishes.
+// Decides by the address's own shape, which no check has established.
 static const lanes_choice *decide_singly(const decision *d) {
   lanes_lines_add(d->p->arena, d->store ? &d->out->scatters : &d->out->gathers,
                   d->a->instruction);

@@ -32,8 +32,7 @@ typedef enum lanes_form {
   LANES_INTERLEAVED,       // vectors with gaps, or several components
   LANES_REVERSED,          // one of these forms, from the last lane to the
                            // first
-  LANES_WORDS,             // a word for each lane, some bytes of which are
-                           // wanted
+  LANES_WORDS,             // a word for each lane, of which some bytes are used
   LANES_INTERLEAVE_GROUP,  // vectors for several loads of the block
   LANES_LOADED_AHEAD,      // a later load of such a group
   LANES_SEGMENT_VECTORS,   // a vector for each segment of lanes
@@ -53,7 +52,7 @@ typedef enum lanes_form {
   LANES_SPLIT_AT_WRAP,    // the lanes before an index wraps, and the others
   LANES_ROW_COPY,         // one vector for each lane, from its load to its
                           // store
-  LANES_PACKED,           // a vector of the program, as it lies in memory
+  LANES_PACKED,           // a vector of the program, in memory order
   LANES_FORMS,
 } lanes_form;
 

@@ -48,7 +48,7 @@ bool lanes_has_some_lane(const lanes_planning *p);
 // True if an operand's first component will be available: it is kept, or its
 // own block computes it earlier.
 bool lanes_will_be_at_hand(const lanes_planning *p, LLVMValueRef operand);
-// Returns what each bit of a lane's number adds to a value.
+// Returns how much each bit of a lane's number adds to a value.
 lanes_pattern lanes_pattern_here(lanes_planning *p, LLVMValueRef value);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// why.c: tells why an access is a gather: what in its address no form can
-// follow.
+// why.c: finds the reason why an access is a gather: the part of its address
+// that no form accepts.
 #include "compiler/vectorize/plan/access/why.h"
 
 #include <stddef.h>
@@ -70,7 +70,7 @@ static part own_part(const lanes_values *values, LLVMValueRef value) {
   }
 }
 
-// Only what differs between lanes counts.
+// Only a part that differs between lanes counts.
 static part part_of(const lanes_values *values, LLVMValueRef value,
                     uint32_t steps, uint32_t *looks) {
   if (!LLVMIsAInstruction(value) || steps == 0 || *looks == 0 ||

@@ -6,7 +6,7 @@
 #include "compiler/vectorize/plan/access/access.h"
 #include "compiler/vectorize/plan/access/planning.h"
 
-// Returns what in the address no form can follow.
+// Returns the part of the address that no form accepts, as a text.
 const char *lanes_why_apart(const lanes_planning *p, const lanes_access *a);
 
 #endif

@@ -27,7 +27,7 @@ typedef struct lanes_place {
 typedef struct lanes_place_finder {
   const lanes_values *values;
   uint64_t **numbers;    // [values->count] by lane, where they are known
-  bool *is_known;        // [values->count] what numbers has is found
+  bool *is_known;        // [values->count] places is known for this value
   lanes_place **places;  // [values->count] of addresses that were asked for
   bool may_wrap;         // indices narrower than addresses, between two lanes
 } lanes_place_finder;

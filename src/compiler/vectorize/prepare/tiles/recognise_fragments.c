@@ -34,8 +34,8 @@ typedef enum element_kind { PLAIN, HALF, BFLOAT } element_kind;
 typedef struct source {
   LLVMValueRef load;
   uint32_t lane;
-  uint32_t offset_bytes;  // in what the lane loads
-  element_kind kind;      // what it was widened from
+  uint32_t offset_bytes;  // into the lane's loaded bytes
+  element_kind kind;      // the element type before conversion
 } source;
 
 // The difference of two addresses: by * symbol + bytes.
@@ -60,7 +60,7 @@ struct lanes_row_length {
 };
 
 struct lanes_loaded_tile {
-  const lanes_place *place;  // of the load that has the first element
+  const lanes_place *place;  // of the load of the first element
   source first;
   layout layout;
   LLVMValueRef address;

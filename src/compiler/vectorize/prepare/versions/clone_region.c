@@ -189,8 +189,7 @@ void lanes_clone_add_path(const lanes_clone *p, LLVMBasicBlockRef to,
   }
 }
 
-// Clones the region. Control comes to it from `from`, and to the clone from
-// `to`.
+// Clones the region. `from` leads to the region, and `to` to the clone.
 void lanes_clone_copy(lanes_clone *p, LLVMBasicBlockRef from,
                      LLVMBasicBlockRef as) {
   const uint32_t blocks = p->last - p->first + 1;

@@ -31,8 +31,8 @@ typedef struct lanes_clone {
 lanes_clone lanes_clone_begin(mtlc_kernel *kernel, const lanes_values *values);
 void lanes_clone_end(lanes_clone *p);
 
-// Once the region has its nodes: finds what follows it. True if it can be
-// cloned.
+// Finds the code that follows the region, once the region has its nodes. True
+// if it can be cloned.
 void lanes_clone_survey(lanes_clone *p);
 // Takes all nodes between two, and surveys them. False if they are no region.
 bool lanes_clone_take(lanes_clone *p, uint32_t first, uint32_t meeting);
@@ -49,8 +49,7 @@ LLVMBasicBlockRef lanes_clone_put_head(const lanes_clone *p,
                                       LLVMBasicBlockRef block);
 LLVMBasicBlockRef lanes_clone_new_block(const lanes_clone *p,
                                        LLVMBasicBlockRef before);
-// Clones the region. Control comes to it from `from`, and to the clone from
-// `to`.
+// Clones the region. `from` leads to the region, and `to` to the clone.
 void lanes_clone_copy(lanes_clone *p, LLVMBasicBlockRef from,
                      LLVMBasicBlockRef as);
 // Clones a side of a branch, entered from a new head. The builder is then at

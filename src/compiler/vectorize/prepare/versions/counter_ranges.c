@@ -35,15 +35,15 @@ static LLVMValueRef take_step(const lanes_graph *graph, uint32_t loop,
   return counted->step ? next : NULL;
 }
 
-// True if threads that go round come by a node in each turn.
+// True if every thread passes a node in each iteration.
 static bool is_in_each_turn(const lanes_graph *graph, uint32_t loop,
                             uint32_t node) {
   return graph->nodes[node].loop == loop &&
          lanes_dominates(graph, node, graph->loops[loop].latch);
 }
 
-// Takes the test, if it is one of a counter, at the end of each turn or before
-// all that a turn does.
+// Records the test, if it is one of a counter at the end of each iteration or
+// before an iteration's other work.
 static bool take_test(const lanes_graph *graph, uint32_t loop, uint32_t node,
                       LLVMValueRef phi, LLVMValueRef next,
                       lanes_counted *counted) {

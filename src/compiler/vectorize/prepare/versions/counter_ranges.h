@@ -10,8 +10,8 @@
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/prepare/versions/value_ranges.h"
 
-// A phi that begins with start; each turn adds step, and there is another only
-// if the test holds for what the counter is then.
+// A phi that begins with start; each iteration adds step, and another follows
+// only if the test holds for the counter's value then.
 typedef struct lanes_counted {
   LLVMValueRef start;
   LLVMValueRef bound;
@@ -21,8 +21,8 @@ typedef struct lanes_counted {
   bool is_tested_first;
 } lanes_counted;
 
-// Returns false if a phi in a loop's header is none such. Of a loop that is
-// tested where it begins, it tells of what stands behind the test.
+// Returns false if a phi in a loop's header is no such counter. In a loop that
+// is tested where it begins, the facts are about the code behind the test.
 bool lanes_counted_find(const lanes_graph *graph, LLVMValueRef phi,
                         lanes_counted *out_counted);
 // True if a phi hands on nothing from a loop around which it stands: counters

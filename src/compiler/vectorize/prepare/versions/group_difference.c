@@ -59,8 +59,7 @@ lanes_difference lanes_difference_rest_of(lanes_difference a, uint32_t count,
              : lanes_difference_own();
 }
 
-// Returns the difference of a number of which a mask keeps adjacent bits in
-// place.
+// Returns the difference of a number that a mask reduces to adjacent bits.
 lanes_difference lanes_difference_masked(lanes_difference a, uint32_t count,
                                          uint64_t mask) {
   const uint64_t unit = mask & -mask;

@@ -29,7 +29,8 @@ typedef struct limit {
   LLVMValueRef indices[MOST_INDICES];  // [index_count] compared with the bound
   uint32_t index_count;
   LLVMValueRef bound;
-  LLVMIntPredicate predicate;  // what holds of each index in the interior
+  LLVMIntPredicate predicate;  // the condition that each index satisfies in the
+                               // interior
   LLVMValueRef within;         // a bounds test's result in the interior; NULL:
                                // the index
 } lanes_index_limit;

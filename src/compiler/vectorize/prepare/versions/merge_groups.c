@@ -407,7 +407,8 @@ static LLVMValueRef call_position(const merger *m, mtli_builtin builtin) {
   return mtlc_call(m->builder, function, arguments, 2);
 }
 
-// Returns what is added to the first threadgroup's value for another one's.
+// Returns the difference between the first threadgroup's value and another
+// one's.
 static LLVMValueRef distance_of(const merger *m, uint32_t item,
                                 uint32_t number) {
   LLVMValueRef i = m->items[item];
@@ -473,7 +474,7 @@ static void connect(const merger *m, const lanes_map *items, uint32_t item) {
   }
 }
 
-// Repeats what differs, once for each threadgroup.
+// Clones the instructions that differ, once for each threadgroup.
 static void multiply(merger *m) {
   mtli_arena *arena = m->graph->arena;
   lanes_map items = {0};

@@ -14,7 +14,7 @@ bool lanes_may_merge_groups(const mtlc_kernel *kernel);
 
 // Adds a version of the thread function for several threadgroups along x, and
 // sets kernel->groups_at_once and groups_apart. The version for one stays. True
-// if it did: the graph is to be rebuilt.
+// if it did: the graph must be rebuilt.
 bool lanes_merge_groups(mtlc_kernel *kernel, const lanes_values *values);
 
 #endif

@@ -31,7 +31,8 @@ typedef struct lanes_ranges {
   LLVMModuleRef module;
   LLVMBuilderRef builder;  // writes into a block that stands nowhere yet
   uint32_t place;          // the node that will lead to it
-  // True at run time if all ranges are right (i1): no number has left its type.
+  // An i1: true at run time if all ranges hold: no number has overflowed its
+  // type.
   LLVMValueRef holds;
   lanes_map numbers;  // a value to its range
   lanes_range *made;  // [numbers.count]

@@ -8,12 +8,12 @@
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/vectorize/analysis/graph.h"
 
-// True if a loop stores to one place and touches memory besides, of which it is
-// not known whether it overlaps.
+// True if a loop stores to one place and also accesses memory that may overlap
+// it.
 bool lanes_may_version_apart(const lanes_graph *graph);
-// Gives loops of which that is true a second form, for launches whose memory
-// does not overlap there; to be called again until it returns false, with a new
-// graph. Wants loops in LCSSA form.
+// Gives such loops a second form, for launches whose memory does not overlap
+// there; call it again until it returns false, with a new graph. Requires loops
+// in LCSSA form.
 bool lanes_version_apart(mtlc_kernel *kernel, const lanes_graph *graph);
 
 #endif

@@ -11,16 +11,16 @@
 #include "compiler/vectorize/analysis/uniformity.h"
 
 // Puts the thread function's body after an entry block of its own, if an
-// interior version of all of it may pay. True if it did: the graph is to be
+// interior version of all of it may pay. True if it did: the graph must be
 // rebuilt.
 bool lanes_set_body_apart(mtlc_kernel *kernel, const lanes_values *values);
 
-// The same, whether or not it pays. False if threads return in several places.
+// The same even if it may not pay. False if threads return in several places.
 bool lanes_put_body_apart(mtlc_kernel *kernel, const lanes_values *values);
 
 // Makes an interior version of the body, or of sides of branches, without any
 // clamp or bounds test; at most `room` instructions in all, which it decreases.
-// True if it made any: the graph is to be rebuilt.
+// True if it made any: the graph must be rebuilt.
 bool lanes_version_interior(mtlc_kernel *kernel, const lanes_values *values,
                       uint32_t *room);
 

@@ -311,7 +311,7 @@ void lanes_needs_no_uniform_version(LLVMValueRef end) {
   mtlc_mark(end, has_form);
 }
 
-// Returns the node after what was cloned, or LANES_NONE.
+// Returns the node behind the cloned region, or LANES_NONE.
 static uint32_t try_loop(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
                          uint32_t loop, bool waits, uint32_t *room) {
   const lanes_values *values = patterns->values;

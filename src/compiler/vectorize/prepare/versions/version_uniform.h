@@ -21,7 +21,7 @@
 bool lanes_version_uniform(mtlc_kernel *kernel, const lanes_values *values,
                         bool waits, uint32_t *room);
 
-// Marks a block: what it branches to needs no such version.
+// Marks a block whose branch needs no such version.
 void lanes_needs_no_uniform_version(LLVMValueRef end);
 
 // True if control reaches a node only through such a check.

@@ -307,7 +307,7 @@ static void store_halves(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-// The same for lanes in rising order.
+// Stores lanes in rising order in the same way.
 static void store_in_order(lanes_emitter *e, const lanes_access *a,
                            LLVMValueRef words) {
   const uint32_t each = lanes_register_words(e);

@@ -9,9 +9,8 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/plan/access/access.h"
 
-// An access's 32-bit indices. A constant that is added to those of all lanes is
-// kept apart, so that accesses that differ only in it share the test of the
-// rest.
+// An access's 32-bit indices. A constant added to those of all lanes is kept
+// separate, so that accesses that differ only in it share the test of the rest.
 typedef struct lanes_window_indices {
   LLVMValueRef index;  // as in the thread function
   LLVMValueRef added;  // i32, or NULL
@@ -23,7 +22,7 @@ typedef struct lanes_window_indices {
 // an index that wraps never leads into it.
 LLVMValueRef lanes_window_is_there(lanes_emitter *e, LLVMValueRef begin,
                                    LLVMValueRef address, bool is_signed);
-// Splits off what is added to all lanes' indices.
+// Splits off the constant added to all lanes' indices.
 void lanes_window_part_indices(lanes_emitter *e, lanes_window_indices *indices);
 LLVMValueRef lanes_window_load_half(lanes_emitter *e, const lanes_access *a,
                                     uint32_t window, uint32_t half);
@@ -49,8 +48,8 @@ LLVMValueRef lanes_window_address_in(lanes_emitter *e, const lanes_access *a,
                                      LLVMValueRef begin, bool is_signed,
                                      LLVMValueRef *out_begin);
 LLVMValueRef lanes_window_are_inside(lanes_emitter *e, LLVMValueRef places);
-// Returns an i1: no word of the registers has a bit in common with a pattern's.
-// AVX2 has one instruction for that on a joined register.
+// Returns an i1: true if no word of the registers shares a bit with the
+// pattern. AVX2 has one instruction for that on a joined register.
 LLVMValueRef lanes_window_have_no_bits(lanes_emitter *e, LLVMValueRef words,
                                        uint32_t pattern);
 

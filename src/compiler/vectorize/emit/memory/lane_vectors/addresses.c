@@ -71,7 +71,7 @@ static LLVMValueRef sums_hold(lanes_emitter *e, const lanes_lane_vector *row,
   return LLVMBuildAnd(b, holds, LLVMBuildNot(b, lanes_any(e, beyond), ""), "");
 }
 
-// The same for lanes that are a stride apart: no index between them may wrap.
+// Tests lanes that are a stride apart: no index between them may wrap.
 static LLVMValueRef run_holds(lanes_emitter *e, const lanes_lane_vector *row,
                               const lanes_shape *shape, uint32_t run) {
   const lanes_affine *at = &row->at;

@@ -29,14 +29,13 @@ typedef struct lanes_lane_vector_addresses {
 } lanes_lane_vector_addresses;
 lanes_lane_vector_addresses lanes_lane_vector_addresses_of(
     lanes_emitter *e, const lanes_lane_vector *row);
-// Returns the same for vectors that are adjacent, as far as their own index
-// tells.
+// Returns the same for adjacent vectors, unless their own index wraps.
 lanes_lane_vector_addresses lanes_lane_vector_dense_addresses(lanes_emitter *e, const lanes_lane_vector *row);
 // Returns a lane's address, offset bytes into its vector.
 LLVMValueRef lanes_lane_vector_address(lanes_emitter *e, const lanes_lane_vector_addresses *where,
                                uint32_t lane, uint64_t offset);
-// Returns the addresses of one member by itself, from its terms alone: a value
-// after the first access of the block may not be computed yet.
+// Returns the addresses of one member, from its own terms only: a value behind
+// the first access of the block may not be computed yet.
 LLVMValueRef lanes_lane_vector_member_addresses(lanes_emitter *e, const lanes_lane_vector *row,
                                      const lanes_lane_vector_member *m);
 // Puts an element, or a part of one, into a vector's words, which are zero

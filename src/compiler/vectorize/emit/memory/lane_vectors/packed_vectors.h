@@ -13,7 +13,8 @@
 // the instruction is none.
 void lanes_packed_begin(lanes_emitter *e);
 bool lanes_emit_packed(lanes_emitter *e, LLVMValueRef instruction);
-// Stores what an edge brings to a packed phi. False if the phi is none.
+// Stores an edge's incoming value of a packed phi. False if the phi is not
+// packed.
 bool lanes_pass_packed(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value);
 
 #endif

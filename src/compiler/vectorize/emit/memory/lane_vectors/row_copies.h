@@ -8,7 +8,7 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Emits a store that ends a copy, with its load and what is between.
+// Emits the store that ends a copy, with its load and the conversions between.
 void lanes_emit_row_copy(lanes_emitter *e, LLVMValueRef store);
 
 #endif

@@ -77,7 +77,7 @@ static lanes_interleave_group find_neighbours(const lanes_values *values,
 }
 
 // Returns the set of words of which a lane reads all elements. 0 if it reads
-// only a part of some word: the rest may not be mapped.
+// part of a word: the rest may not be mapped.
 static uint32_t whole_words(const lanes_interleave_group *found,
                             uint64_t size_bytes) {
   const uint32_t in_word = LANES_WORD_BYTES / (uint32_t)size_bytes;
@@ -93,9 +93,9 @@ static uint32_t whole_words(const lanes_interleave_group *found,
   return words;
 }
 
-// True if bytes and halves make whole words, and are loaded as words: what is
-// computed with them mostly wants words, and shifts split those. On machines
-// without masks, gaps are left to loads that read around them.
+// True if bytes and halves fill whole words, and are loaded as words: later
+// arithmetic mostly uses words, and shifts split those. On machines without
+// masks, gaps are left to loads that read around them.
 static bool find_words(const lanes_planning *p, const lanes_access *a,
                        lanes_interleave_group *found) {
   const uint32_t in_word = LANES_WORD_BYTES / (uint32_t)a->size_bytes;

@@ -187,7 +187,7 @@ static bool do_rows_touch(const lanes_lane_vector *row,
          (row->bytes == 8 || row->bytes == LANES_WORD_BYTES);
 }
 
-// True if only the index itself keeps lanes from being a stride apart.
+// True if the index itself is all that keeps lanes from being a stride apart.
 static bool has_stride(const lanes_planning *p, const lanes_lane_vector *row,
                        const lanes_shape *shape) {
   const uint32_t width = lanes_width_of(*shape);
@@ -240,7 +240,7 @@ static uint64_t pattern_span(lanes_planning *p, const lanes_lane_vector *row) {
   return span <= lanes_last_index(&row->at) ? span : UINT64_MAX;
 }
 
-// True if lanes are constants apart, where all lanes run.
+// True if lanes are constants apart in a simdgroup whose lanes all run.
 static bool has_pattern(lanes_planning *p, const lanes_lane_vector *row,
                         const lanes_lane_vector_member *own, bool whole) {
   if (!own->access.pointer || (!whole && p->values->masked[p->node]) ||
@@ -266,7 +266,7 @@ static void find_rows(lanes_planning *p, lanes_lane_vector *row, bool whole) {
 
 // --- Loads and stores --------------------------------------------------------
 
-// True if an instruction may read what a group of stores writes.
+// True if an instruction may read memory that a group of stores writes.
 static bool may_find(LLVMValueRef i, LLVMValueRef pointer) {
   return mtlc_is_opcode(i, LLVMLoad)
              ? !mtlc_is_invariant(i) &&

@@ -53,7 +53,7 @@ typedef struct lanes_lane_vector {
   lanes_rows lie;
   bool is_dense;          // stores: lanes' vectors are adjacent
   lanes_pattern pattern;  // of LANES_ROWS_IN_PATTERN
-  uint64_t pattern_span;  // what the index rises by from the first lane to the
+  uint64_t pattern_span;  // how much the index rises from the first lane to the
                           // last
 } lanes_lane_vector;
 
@@ -68,7 +68,7 @@ const lanes_lane_vector *lanes_find_store_group(lanes_planning *p,
 
 // Returns the largest value of an index before its extension.
 uint64_t lanes_last_index(const lanes_affine *at);
-// Returns what an index rises by in a run of lanes a stride apart.
+// Returns how much an index rises over a run of lanes a stride apart.
 uint64_t lanes_lane_vector_span(const lanes_lane_vector *row,
                                 const lanes_shape *shape);
 // True if an extended index may wrap.

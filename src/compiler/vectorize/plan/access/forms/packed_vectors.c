@@ -104,7 +104,7 @@ static bool is_elementwise(LLVMValueRef i) {
   }
 }
 
-// True if all threads come to a phi by the same edge.
+// True if all threads reach a phi by the same edge.
 static bool comes_one_way(const packing *p, LLVMValueRef phi) {
   const lanes_values *values = p->values;
   const uint32_t node = values->nodes[whole_of(p, phi) - p->packed];
@@ -172,7 +172,7 @@ static bool are_together(const packing *p, LLVMValueRef value,
   return a && b && a->is_in && b->is_in;
 }
 
-// True if no component of a value is used by itself.
+// True if no component of a value is used separately.
 static bool is_only_whole(const packing *p, LLVMValueRef value) {
   for (LLVMUseRef use = LLVMGetFirstUse(value); use;
        use = LLVMGetNextUse(use)) {

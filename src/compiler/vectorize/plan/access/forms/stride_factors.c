@@ -108,9 +108,9 @@ static uint32_t node_of(const lanes_planning *p, LLVMValueRef value) {
   return p->values->nodes[lanes_map_get(&p->values->numbers, value)];
 }
 
-// Adds a phi and its incoming values. False if a second value comes from outside
-// of the cycle, or if threads may have taken different paths, with different
-// sums.
+// Adds a phi and its incoming values. False if a second value comes from
+// outside the cycle, or if threads may have taken different paths, with
+// different sums.
 static bool add_phi(const lanes_planning *p, phi_web *web, LLVMValueRef phi) {
   const uint32_t node = node_of(p, phi);
   if (web->count == LANES_FACTORS || lanes_diverges_before(p->values, node)) {
@@ -148,7 +148,7 @@ static bool follow_phi(const lanes_planning *p, LLVMValueRef phi,
   return follow(p, web.begin, f, steps);
 }
 
-// Follows a value to the consecutive value that it comes from, past operands
+// Follows a value to the consecutive value that it depends on, past operands
 // that are uniform over each segment.
 static bool follow(const lanes_planning *p, LLVMValueRef value,
                    lanes_stride_factors *f, uint32_t steps) {
