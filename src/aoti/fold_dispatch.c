@@ -41,7 +41,7 @@ static bool find_targets(const fold_call *call, targets *out_targets) {
   return out_targets->count > 0;
 }
 
-// Without a lock: most dispatches have an input that is nothing known.
+// Without a lock: most dispatches have an input that depends on no constant.
 static bool may_be_known(const fold_call *call) {
   bool has_constant = false;
   for (uint32_t i = 0; i < call->argument_count; ++i) {

@@ -39,7 +39,7 @@ static void value_delete(void *context, void *bytes, size_t length_bytes) {
   mtl_constant_forget(value->name);
   mtl_buffer_release(value->buffer);  // -1
   const mtl_status status = mtl_memory_free(value->pooled);
-  (void)status;  // it is ours, so it is known
+  (void)status;  // it is our buffer, so the call cannot fail
   free(value);
 }
 
@@ -82,7 +82,7 @@ void fold_value_share(fold_value *value, aoti_storage *storage) {
       (char *)mtl_buffer_contents(value->buffer) + value->offset_bytes;
   fold_value_release(before);  // -1
   const mtl_status status = mtl_memory_free(pooled);
-  (void)status;  // it is ours, so it is known
+  (void)status;  // it is our buffer, so the call cannot fail
 }
 
 // --- The table ---------------------------------------------------------------
@@ -156,7 +156,8 @@ void fold_table_add(fold_key *key) {
 }
 
 static bool follows_from(const fold_key *key, uint64_t name) {
-  // Names stand among other numbers: one key too many may go.
+  // A name may equal another number in a key by chance: dropping one key too
+  // many does no harm.
   for (uint32_t i = 0; i < key->word_count; ++i) {
     if (key->words[i] == name) {
       return true;

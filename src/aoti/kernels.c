@@ -10,7 +10,8 @@
 #include "aoti/fold.h"
 #include "aoti/model/model.h"
 
-// Why the last kernel could not be had: models keep a NULL handle for good.
+// The reason why the last kernel could not be created: models keep a NULL
+// handle for good.
 static pthread_mutex_t reason_lock = PTHREAD_MUTEX_INITIALIZER;
 static char *reason;  // malloc'ed
 

@@ -46,7 +46,7 @@ uint64_t aoti_torch_abi_version(void) {
   return (uint64_t)2 << 56 | (uint64_t)13 << 48;
 }
 
-// Types that no kernel here takes have their names all the same.
+// Names of types without kernels here exist all the same.
 CONSTANT(dtype_float8_e5m2, 23)
 CONSTANT(dtype_float8_e4m3fn, 24)
 CONSTANT(dtype_float8_e5m2fnuz, 25)

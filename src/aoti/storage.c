@@ -88,9 +88,10 @@ void aoti_storage_release(aoti_storage *storage) {
                                             memory_order_acq_rel) != 1) {
     return;
   }
-  mtl_buffer_release(storage->buffer);  // -1; recorded work has its own
+  mtl_buffer_release(storage->buffer);  // -1; recorded work has a reference of
+                                        // its own
   const mtl_status status = mtl_memory_free(storage->pooled);
-  (void)status;  // it is ours, so it is known
+  (void)status;  // it is our buffer, so the call cannot fail
   fold_value_release(storage->value);  // -1
   free(storage->heap);
   free(storage);

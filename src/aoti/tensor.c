@@ -277,7 +277,7 @@ static mtl_status wrap_pages(char *data, size_t size_bytes,
   AOTI_TRY(mtl_buffer_create(mtl_stream_device(stream), &desc, &buffer));
   const mtl_status status = aoti_storage_wrap(buffer, (uintptr_t)data - start,
                                               size_bytes, out_storage);
-  mtl_buffer_release(buffer);  // -1; the storage has its own
+  mtl_buffer_release(buffer);  // -1; the storage has a reference of its own
   return status;
 }
 
@@ -493,8 +493,8 @@ GETTER(get_strides, int64_t *, tensor->strides)
 GETTER(get_dim, int64_t, tensor->rank)
 GETTER(get_numel, int64_t, tensor->storage ? aoti_tensor_count(tensor) : 0)
 GETTER(get_storage_offset, int64_t, tensor->offset)
-// A constant's storage is its own, as from torch's from_blob: models copy as
-// many bytes when they copy one set of constants to another.
+// A constant's storage covers exactly the constant, as with torch's from_blob:
+// models copy that many bytes when they copy one set of constants to another.
 GETTER(get_storage_size, int64_t,
        !tensor->storage               ? 0
        : tensor->storage->is_constant ? (int64_t)extent_bytes(tensor)

@@ -47,7 +47,7 @@ typedef struct aoti_storage {
   // See fold.h.
   struct fold_value *value;  // +1; the shared folded value that has the
                              // contents, or NULL
-  bool is_fresh;             // made by a run, and nothing written yet
+  bool is_fresh;             // made by a run, and not written yet
   bool is_constant;          // may hold constants
 } aoti_storage;
 

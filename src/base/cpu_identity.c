@@ -32,8 +32,8 @@ void mtli_cpu_identity_append(mtli_bytes *bytes) {
   for (unsigned i = 0; i < sizeof leaves / sizeof *leaves; ++i) {
     a = b = c = d = 0;
     __get_cpuid_count(leaves[i][0], leaves[i][1], &a, &b, &c, &d);
-    // EBX of leaf 1 and of 0xd, and all but EBX of 0x80000008, tell of the
-    // core that answers and of sizes, not of the model.
+    // EBX of leaf 1 and of 0xd, and all but EBX of 0x80000008, describe the
+    // answering core and sizes, not the model.
     const int core_only = leaves[i][0] == 0x1 || leaves[i][0] == 0xd;
     const int only_b = leaves[i][0] == 0x80000008;
     mtli_bytes_append_u32(bytes, only_b ? 0 : a);

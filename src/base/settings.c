@@ -15,7 +15,7 @@ typedef struct setting {
   const char *name;
   uint64_t least, most;  // of a number
   const char *words;     // "a|b": one of these instead
-  bool is_folder;        // one that is there or can be made
+  bool is_folder;  // a folder that exists or can be created
   bool is_file;          // one that can be read
   bool is_seconds;       // a number above 0 that may have a decimal point
 } setting;
@@ -29,7 +29,7 @@ static const setting settings[] = {
     {.name = "METTLE_CHECK_SCREEN", .words = "0|1|only"},
     {.name = "METTLE_CHECK_SUPPRESS", .is_file = true},
     {.name = "METTLE_CODE_DIR", .is_folder = true},
-    // Beyond any use, and no overflow.
+    // Larger than any use, and small enough not to overflow.
     {.name = "METTLE_COMPILER_MEMORY_MB", .least = 1, .most = 1 << 24},
     {.name = "METTLE_COMPILER_SECONDS", .least = 1, .most = 1 << 24},
     {.name = "METTLE_CONSTANTS_MB", .most = UINT32_MAX},
@@ -69,7 +69,8 @@ static bool read_number(const setting *self, const char *text,
   return errno == 0 && *out_value >= self->least && *out_value <= self->most;
 }
 
-// Digits, and perhaps a point and more digits, whatever the locale's point is.
+// Digits, and perhaps a point and more digits, whatever the locale's decimal
+// point is.
 static bool read_seconds(const char *text, uint64_t *out_ns) {
   enum { SECOND_NS = 1000000000, MOST_SECONDS = 1 << 24 };
   const size_t whole = strspn(text, "0123456789");

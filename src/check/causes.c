@@ -10,7 +10,7 @@
 // The unset bytes that a site has read.
 typedef struct unset_reads {
   uint64_t bytes;      // read by it first
-  uint64_t explained;  // of these, written later by threads that race with it
+  uint64_t explained;  // how many of these were written later by racing threads
   bool has_others;  // it has also read bytes that another site had read before
 } unset_reads;
 

@@ -34,7 +34,7 @@ bool mtli_check_parse(const char *text, uint32_t *out_checks);
 void mtli_check_memory_add(uint64_t first, uint64_t bytes, bool is_unset,
                            bool is_untracked, const char *label);
 void mtli_check_memory_remove(uint64_t first, uint64_t bytes);
-// Something other than a kernel writes there.
+// Marks memory as written by something other than a kernel.
 void mtli_check_memory_set(uint64_t first, uint64_t bytes);
 // Records a barrier that names the memory: it orders a queue's work so far
 // before the rest.
@@ -79,7 +79,7 @@ bool mtli_check_host_fault(uint64_t address, bool is_write,
 // One parameter of a kernel.
 typedef struct mtli_check_argument {
   uint64_t first;   // of a buffer: its address
-  uint64_t bytes;   // how many there are; 0 for other arguments
+  uint64_t bytes;  // the number of bytes; 0 for other arguments
   const char *name;  // borrowed for the dispatch
   mtl_data_type type;  // of its elements; none: words
   bool is_host;     // hosts, or later dispatches, read it
@@ -101,12 +101,12 @@ typedef struct mtli_check_dispatch {
   uint32_t group_count[3];
 } mtli_check_dispatch;
 
-// Begins a dispatch: other threads' wait until it is ended. NULL if it cannot
-// be checked, which is noted.
+// Begins a dispatch: other threads wait with theirs until it ends. NULL if it
+// cannot be checked, which is noted.
 mtli_check *mtli_check_begin(const mtli_check_dispatch *dispatch);
 // Returns the threadgroup to run as number `step`, of group_count's product.
 uint32_t mtli_check_group_at(mtli_check *check, uint32_t step);
-// Begins a threadgroup, whose memory of bytes begins there.
+// Begins a threadgroup whose memory, of that many bytes, begins there.
 void mtli_check_enter_group(mtli_check *check, uint32_t group, void *threadgroup,
                       uint64_t bytes);
 // Ends a run of all threadgroups. True if another one is to be made, under
@@ -114,7 +114,7 @@ void mtli_check_enter_group(mtli_check *check, uint32_t group, void *threadgroup
 bool mtli_check_again(mtli_check *check);
 // True if it should stop for a finding.
 bool mtli_check_is_to_stop(const mtli_check *check);
-// out_text: the first finding of it, if there is one, malloc'ed; else NULL.
+// out_text: the dispatch's first finding, malloc'ed; NULL without one.
 void mtli_check_end(mtli_check *check, char **out_text);
 
 // --- screening -------------------------------------------------------------------
@@ -169,7 +169,7 @@ void *mtli_check_complete(uint64_t queue, void *committed);
 void mtli_check_seen(void *completed);
 void mtli_check_forget(void *clock);
 
-// Memory that a command other than a dispatch accesses.
+// Memory that a command accesses that is not a dispatch.
 typedef struct mtli_check_piece {
   const char *name;  // for findings; static
   uint64_t queue;

@@ -11,7 +11,7 @@
 
 enum {
   SIGNALS = 16,
-  ENCODERS = 256,  // older ones are taken for ordered
+  ENCODERS = 256,  // older ones count as ordered
   ENCODER_WORDS = ENCODERS / 64,
 };
 
@@ -346,7 +346,7 @@ void mtli_check_host_signal(uint64_t event, uint64_t value) {
 }
 
 // Later signals than the first sufficient one do not order: they need not have
-// come, had the queues run at other speeds.
+// happened, had the queues run at other speeds.
 static void learn_event(check_segment *known, uint64_t number, uint64_t value) {
   const event_clock *event = event_of(number);
   for (uint32_t i = 0; event && i < event->count; ++i) {

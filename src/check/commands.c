@@ -7,7 +7,7 @@
 
 #include "check/findings.h"
 
-// Text 0 is empty: such accesses have no line, and no name of an argument.
+// Text 0 is empty: such accesses have no line and no argument's name.
 static const char texts[] = "";
 static const mtli_check_site places[] = {
     [0] = {.slot = MTLI_CHECK_NO_SLOT},

@@ -11,9 +11,9 @@
 typedef struct check_entry {
   mtl_check_finding finding;
   bool is_suppressed;
-  bool is_real;       // of a cause of its own, in some dispatch
+  bool is_real;       // with a cause of its own in some dispatch
   bool is_explained;  // by another finding, unless it is_real
-  uint32_t dispatch;  // in which it was found last, and
+  uint32_t dispatch;  // the dispatch in which it was last found, and
   uint64_t order;     // its place among the findings, there
 } check_entry;
 
@@ -22,7 +22,7 @@ static inline bool check_is_shown(const check_entry *entry) {
   return !entry->is_suppressed && (entry->is_real || !entry->is_explained);
 }
 
-// Entry number `entry` has a cause of its own, or it is explained.
+// Marks entry number `entry` as having a cause of its own, or as explained.
 void check_entry_settle(size_t entry, bool is_real);
 
 // causes.c: the dispatch begins; a site has read bytes that were not set, and
@@ -35,8 +35,8 @@ void check_causes_write(uint32_t read_site, uint64_t bytes);
 void check_causes_use(size_t entry, uint32_t origin);
 void check_causes_end(void);
 
-// [*out_count] in the order in which they were found. The lock is held, or no
-// kernel runs any more.
+// Returns the entries [*out_count] in the order in which they were found. The
+// lock is held, or no kernel runs any more.
 const check_entry *check_entries(size_t *out_count);
 
 // True if the finding is suppressed: by the file that METTLE_CHECK_SUPPRESS

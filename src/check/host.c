@@ -23,8 +23,8 @@ typedef struct host_range {
   uint32_t writes;
   uint32_t opened;   // Mettle's own accesses
   bool is_pardoned;  // the host has been reported
-  bool is_behind;  // a managed buffer is not synchronised since it was written
-  bool is_stale;   // and the host has seen that the work is complete
+  bool is_behind;    // a managed buffer was written and not synchronised since
+  bool is_stale;     // and the host has seen that the work is complete
   char label[64];
   char user[64];  // the reported kernel or command
 } host_range;

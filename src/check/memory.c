@@ -50,7 +50,7 @@ static uint64_t quarters_bytes(const check_memory *memory) {
   return (memory->bytes / 4 + 2) * 4 * sizeof(check_cell);
 }
 
-// Fast paths look at as many as are accessed.
+// Fast paths look at as many bytes as are accessed.
 static uint64_t set_bytes(const check_memory *memory) {
   return memory->bytes + 16;
 }
@@ -137,8 +137,8 @@ static bool contains(const check_memory *outer, const check_memory *inner) {
          outer->first + outer->bytes >= inner->first + inner->bytes;
 }
 
-// Buffers over a program's own memory may overlap: they have one shadow. Takes
-// those that memory overlaps into it.
+// Takes overlapping pieces into memory: buffers over a program's own memory may
+// overlap, and share one shadow.
 static void absorb(check_memory *memory) {
   for (size_t at; (at = count_below(memory->first + memory->bytes - 1)) > 0;) {
     const check_memory other = memories[at - 1];
@@ -203,7 +203,7 @@ void mtli_check_memory_add(uint64_t first, uint64_t bytes, bool is_unset,
   }
 }
 
-// What several buffers have made goes with the first of them: the others are
+// A shadow of several buffers is removed with the first of them: the others are
 // added again before the next dispatch.
 void mtli_check_memory_remove(uint64_t first, uint64_t bytes) {
   pthread_mutex_lock(&check_lock);

@@ -181,7 +181,7 @@ static bool pack(const check_cell in[BYTES], check_cell *out) {
 
 // --- without a call of the rules ---------------------------------------------
 
-// What an access of some bytes makes of names, found last.
+// The last change of a word's names by an access of some bytes.
 typedef struct change {
   uint32_t key[2];  // number | bytes << 18 | is_write << 22, site + 1
   uint32_t to;
@@ -226,7 +226,7 @@ typedef enum outcome {
 typedef struct running {
   uint32_t segment;
   uint32_t floor;   // segments below come before
-  uint32_t shared;  // those from here on do not, but for the running one
+  uint32_t shared;  // segments from here on do not, except the running one
   uint32_t base;
 } running;
 

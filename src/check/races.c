@@ -67,7 +67,7 @@ static check_segment safe_of(const look *l) {
   return l->kind & CHECK_TEXELS ? l->s->texels_safe : l->s->safe;
 }
 
-// Something may still race with it.
+// True if a later access may still race with it.
 static bool is_recent(const look *l, check_segment before) {
   return before != 0 &&
          before >= (l->is_device ? safe_of(l) : l->s->group_first);
@@ -212,12 +212,12 @@ static void look_at(look *l, check_cell *cell, uint32_t bytes) {
 
 // --- words whose bytes are accessed one by one ----------------------------------
 
-// Segments below come before all that is to come.
+// Returns the floor: segments below it are ordered before all later ones.
 static check_segment floor_of(const look *l) {
   return l->is_device ? safe_of(l) : l->s->check.threadgroup_floor;
 }
 
-// Something is left to be known of a word in parts.
+// True if a word in parts still has facts worth keeping.
 static bool has_use(const look *l, const check_cell *parts) {
   const check_segment floor = floor_of(l);
   for (int i = 0; i < 4; ++i) {

@@ -9,13 +9,13 @@
 // A run: consecutive segments of consecutive threads, at one epoch.
 typedef struct run {
   check_segment first;
-  int32_t step;  // from one thread to the next
+  int32_t step;  // the difference between consecutive threads
   check_moment moment;  // of the first
 } run;
 
 static run *runs;  // [run_count]
 static size_t run_count, run_capacity;
-static bool is_open;  // the last one may go on
+static bool is_open;  // the last run may be extended
 
 static const run *run_of(check_segment segment) {
   static size_t last;  // found last
@@ -175,7 +175,7 @@ bool check_is_ordered(const check_state *s, check_segment before,
   check_moment then;
   if (before < s->group_first) {
     if (!is_device) {
-      return true;  // of an earlier threadgroup, in other memory
+      return true;  // it belonged to an earlier threadgroup, in other memory
     }
     if (before < s->dispatch_first) {
       const check_past *past = check_past_of(before);

@@ -62,7 +62,7 @@ bool mtli_check_parse(const char *text, uint32_t *out_checks) {
     checks |= bits;
     text += length + (text[length] == ',');
   }
-  // "stop" alone is no check.
+  // "stop" without a check checks nothing.
   *out_checks = checks & 255 ? checks : checks | MTL_CHECK_DEFAULT;
   return true;
 }

@@ -48,8 +48,8 @@ typedef struct check_memory {
   uint8_t *set;          // 0xff for each byte that is set; NULL: all are
   bool has_parts;        // the dispatch at hand writes parts of words
   bool is_union;  // of several buffers, none of which is all of it
-  uint32_t resident;     // the last dispatch that it was resident for
-  bool is_untracked;     // nothing but the client orders encoders over it
+  uint32_t resident;  // the last dispatch for which it was resident
+  bool is_untracked;  // only the client orders encoders over it
   uint32_t barrier;      // segments of that queue below it are ordered by a
   uint64_t barrier_queue;  // barrier that names this memory
   uint32_t *writes;      // stamps (screen.c), one for each 4 bytes; NULL until
@@ -104,8 +104,8 @@ typedef struct check_known {
   uint16_t is_all;   // all threads of owner know
   uint32_t group;    // of which
   uint16_t thread;
-  check_segment segment;  // of that thread, up to here
-  uint32_t device_epoch;  // of all its threads, before this one
+  check_segment segment;  // of that thread, ordered up to here
+  uint32_t device_epoch;  // of all its threads, ordered before this one
 } check_known;
 
 // The first of a queue's own segments that are not ordered before its next
@@ -181,7 +181,7 @@ typedef struct check_state {
   uint32_t thread_order[CHECK_MOST_THREADS];
   bool is_to_stop;
   bool has_fences;  // the kernel has some
-  bool has_parts;   // it writes parts of words it does not say where
+  bool has_parts;  // it writes parts of words, and the site does not say which
   uint64_t marked;  // bytes of a write that were read before they were set
   check_known *known;
   size_t known_count;
@@ -314,7 +314,7 @@ typedef struct check_place {
   uint64_t length;
   uint64_t told;  // offset to tell
   check_kind kind;
-  bool is_coarse;  // a read of a part of a word counts for the word
+  bool is_coarse;  // a read of a part of a word counts as a read of the word
   check_segment barrier;  // check_barrier_of the memory
 } check_place;
 void *check_races(check_state *s, uint32_t site, void *address,
@@ -400,7 +400,7 @@ const check_state *check_last_state(void);
 // Returns the first finding of the dispatch, malloc'ed; NULL if there is none.
 char *check_first_text(const check_state *s);
 
-// Counted for the last line.
+// Counted for the last line of the report.
 extern uint32_t check_dispatches;
 extern uint32_t check_unchecked;
 extern pthread_mutex_t check_lock;

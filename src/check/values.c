@@ -17,8 +17,8 @@ static const char *kind_of_origin(const mtli_check_site *origin) {
   }
 }
 
-// A store to device memory only passes an unset value on; where only kernels
-// read that memory, it is no use yet.
+// A store to device memory only copies an unset value; where only kernels read
+// that memory, it is not a use yet.
 static bool is_passed_on(const check_state *s, const mtli_check_site *site) {
   if (site->access != MTLI_CHECK_WRITE &&
       site->access != MTLI_CHECK_ATOMIC_WRITE) {

@@ -214,7 +214,7 @@ static mtl_status compile_source(bench_state *state, const char *macro_value) {
 }
 
 static mtl_status measure_compile(bench_state *state, double *out_value) {
-  char unique[48];  // so that no cache has it
+  char unique[48];  // so that it is in no cache
   const uint64_t start = now_ns();
   snprintf(unique, sizeof unique, "%" PRIu64 "ull", start);
   MTL_TRY(compile_source(state, unique));

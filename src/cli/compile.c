@@ -19,10 +19,10 @@ enum {
   OPTION_GROUP,
 };
 
-// For which mtl_pipeline_dump has the machine code.
+// The name under which mtl_pipeline_dump returns machine code.
 static const char code_listing[] = "asm";
 
-// And the plan of loads and stores.
+// The name of the plan of loads and stores.
 static const char access_plan[] = "plan";
 
 static const option_spec compile_option_specs[] = {
@@ -189,8 +189,8 @@ static bool show_kernel(const compile_options *options,
   return ok;
 }
 
-// Translates one function of a metallib, or all, and tells which cannot be:
-// each on a line of its own on standard error, and how many on standard output.
+// Translates one function of a metallib, or all, and reports failures: each on
+// a line of its own on standard error, and their number on standard output.
 static bool translate_functions(const compile_options *options,
                                 const cli_program *program, cli_error *error) {
   const size_t all = mtl_library_function_count(program->library);

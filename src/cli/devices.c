@@ -31,7 +31,7 @@ static void print_families(const mtl_device *device, bool as_json) {
   }
 }
 
-// The sandboxes of the process that compiles for all devices.
+// The sandboxes of the compiler process, which serves all devices.
 typedef struct compiler_fences {
   char *error;      // malloc'ed; NULL if it could be asked
   uint32_t fences;  // mtl_confinement
@@ -99,7 +99,7 @@ static void print_json_device(const mtl_device *device, bool is_default,
   json_write_text(stdout, info->name);
   fputs(", \"architecture\": ", stdout);
   json_write_text(stdout, info->architecture);
-  // 64-bit identities do not survive JSON's numbers everywhere.
+  // 64-bit identities lose digits as JSON numbers in some readers.
   printf(", \"default\": %s, \"registry_id\": \"%" PRIu64 "\"",
          is_default ? "true" : "false", info->registry_id);
   printf(

@@ -129,7 +129,7 @@ static int run_command(char **arguments) {
 
 int main(int argc, char **argv) {
   const int exit_code = run_command(argc > 0 ? argv + 1 : argv);
-  // A full disk behind > is told only now.
+  // A full disk behind > shows only now.
   errno = 0;
   if ((fflush(stdout) != 0 || ferror(stdout)) && exit_code == CLI_DONE) {
     fprintf(stderr, "mettle: cannot write: %s\n", strerror(errno));

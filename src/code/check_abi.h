@@ -28,11 +28,12 @@ typedef enum mtli_check_access {
   MTLI_CHECK_WRITE,
   MTLI_CHECK_ATOMIC_READ,
   MTLI_CHECK_ATOMIC_WRITE,
-  MTLI_CHECK_ATOMIC_EXCHANGE,  // reads, and then writes whatever was there
+  MTLI_CHECK_ATOMIC_EXCHANGE,  // reads, then writes without using the read
+                               // value
   MTLI_CHECK_ATOMIC_BOTH,
   MTLI_CHECK_VARIABLE,   // a variable begins without a value
-  MTLI_CHECK_BRANCH,     // goes one way or the other
-  MTLI_CHECK_ADDRESS,    // an address is made of a value
+  MTLI_CHECK_BRANCH,  // control flow depends on the value
+  MTLI_CHECK_ADDRESS,  // an address is computed from a value
   MTLI_CHECK_BARRIER,    // of the threadgroup
   MTLI_CHECK_SIMD_BARRIER,
   MTLI_CHECK_SHUFFLE,    // a simdgroup function that reads other lanes
@@ -61,7 +62,7 @@ enum { MTLI_CHECK_NO_SLOT = 0xffff };
 enum {
   MTLI_CHECK_DIVISION = 0x7ffffff0,  // by zero
   MTLI_CHECK_SHIFT = 0x7ffffff1,     // by the width or more
-  MTLI_CHECK_BORN = 0x7ffffff2,      // not finite, computed from finite values
+  MTLI_CHECK_BORN = 0x7ffffff2,  // computed from finite values, but not finite
   MTLI_CHECK_KEPT = 0x7ffffff3,      // not finite, and stored
   MTLI_CHECK_OVERFLOW = 0x7ffffff4,  // the least integer by -1
 };
@@ -164,7 +165,8 @@ enum {
 // A parameter's buffer, for the fast paths (fast_paths.c).
 typedef struct mtli_check_view {
   uint64_t first;  // offset 0: its address
-  // Offset 8: how many may be accessed; 0: the functions below must be asked.
+  // Offset 8: how many bytes may be accessed; 0: the functions below must be
+  // called.
   uint64_t bytes;
   mtli_check_cell *cells;  // offset 16: of its first word
   // The same as cells where reads of parts of a word may be taken for reads of

@@ -56,8 +56,8 @@ typedef struct mtli_parameter {
   mtl_argument argument;  // for MTLI_BUILTIN_NONE; name is always set
   bool is_constant;       // in the address space constant
   bool is_unused;         // the code never uses it; known of pipelines alone
-  // A reference whose type ends with an array of one element or none, which is
-  // how translators write one of a length that the buffer tells.
+  // A reference whose type ends with an array of one element or none:
+  // translators write an array so if its length follows from the buffer.
   bool has_open_end;
   mtli_builtin builtin;
   uint32_t builtin_components;       // 1 to 3

@@ -35,7 +35,7 @@ typedef struct mtli_cpu_launch {
   // NULL if that is not known.
   const uint64_t *argument_bytes;  // offset 56
   // Not 0 if the caller will call mtli_cpu_code.finish: deferred additions may
-  // then be left in the scratch.
+  // then stay in the scratch.
   uint32_t will_finish;  // offset 64
   // of checked code: the state of check_abi.h; NULL for other code
   struct mtli_check *check;  // offset 72

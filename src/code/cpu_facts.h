@@ -39,7 +39,7 @@ typedef struct mtli_cpu_facts {
 #undef MTLI_CPU_FLAG
 } mtli_cpu_facts;
 
-// The facts as bits of a word, and back; other bits are left alone.
+// The facts as bits of a word, and back; other bits are unchanged.
 static inline uint32_t mtli_cpu_facts_bits(const mtli_cpu_facts *facts) {
   uint32_t bits = 0;
 #define MTLI_CPU_FLAG(bit, name) bits |= (uint32_t)facts->name << (bit);

@@ -27,7 +27,7 @@ enum { MTLI_INDIRECT_SLOT_THREADGROUPS = 1, MTLI_INDIRECT_SLOT_THREADS = 2 };
 // bits, 0 for nothing, and the lengths of threadgroup memory,
 // [max_threadgroup_memory] of 32 bits.
 typedef struct mtli_indirect_slot {
-  uint64_t version;   // another one after each change by a kernel
+  uint64_t version;   // changes with each change by a kernel
   uint64_t pipeline;  // mtl_pipeline_resource_id; 0 for none
   uint32_t kind;
   uint32_t has_barrier;

@@ -26,7 +26,7 @@ typedef struct mtli_linked_function {
   const char *name;
   const mtli_constant_value *constant_values;  // as for the kernel
   size_t constant_count;
-  bool is_private;  // called by its name alone; no table has it
+  bool is_private;  // called by name only; in no table
 } mtli_linked_function;
 
 // What a pipeline is compiled for.
@@ -53,7 +53,7 @@ typedef struct mtli_pipeline_request {
                                  // kernels that are brief
   const char *dump_after;  // a pass after which the IR is wanted in dump; the
                            // cache has no part in such a request; or NULL
-  bool report_code;        // tell of the machine code in the report, too
+  bool report_code;        // report on the machine code, too
 } mtli_pipeline_request;
 
 // A function of a compiled Metal library (code/metallib.h).

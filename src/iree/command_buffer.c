@@ -20,7 +20,7 @@ typedef struct mettle_command_buffer {
   iree_atomic_int64_t last_ns;  // how long it takes to run; 0: not known
 } mettle_command_buffer;
 
-// A thread that asks for work which takes no longer may as well do it: 5 ms.
+// A thread may itself perform work that takes no longer than this: 5 ms.
 #define SHORT_NS 5000000
 
 static const iree_hal_command_buffer_vtable_t command_buffer_vtable;

@@ -5,7 +5,7 @@
 
 #include "mettle_hal.h"
 
-// What the host does sooner than a queue: it is a copy in one memory.
+// Transfers up to this size are quicker on the host: a copy in one memory.
 #define INLINE_BYTES 16384
 
 static bool is_small_transfer(const mettle_op *op) {
@@ -157,14 +157,14 @@ iree_status_t mettle_op_commit(mettle_op *op) {
     mtl_command_buffer_release(command_buffer);
     return status;
   }
-  // Either a failure of a wait sees the command buffer, or this the failure.
+  // Either a failed wait sees the command buffer, or this sees the failure.
   iree_atomic_store(&op->commands, (intptr_t)command_buffer,
                     iree_memory_order_seq_cst);
   if (mettle_op_has_failed(op)) {
     (void)!mtl_command_buffer_cancel(command_buffer);
   }
   count(op, 1);
-  // What is wrong with the recording is told to the callback too.
+  // An error of the recording is passed to the callback too.
   (void)!mtl_command_buffer_commit(command_buffer);
   return iree_ok_status();
 }

@@ -318,7 +318,7 @@ static iree_status_t create_semaphore(iree_hal_device_t *base,
                                  out_semaphore);
 }
 
-// Others' semaphores are waited for by the host.
+// The host waits for other drivers' semaphores.
 static iree_hal_semaphore_compatibility_t query_semaphore_compatibility(
     iree_hal_device_t *base, iree_hal_semaphore_t *semaphore) {
   (void)base;

@@ -55,7 +55,7 @@ typedef struct mettle_queue {
   uint32_t ordinal;
   iree_async_axis_t axis;
   iree_atomic_int64_t epoch;  // operations finished
-  // Committed and not completed: all, and those not known to be short.
+  // Committed and not completed: all of them, and those that may be long.
   iree_atomic_int32_t in_flight, in_flight_long;
 } mettle_queue;
 
@@ -190,12 +190,14 @@ typedef struct mettle_semaphore {
   iree_async_semaphore_t async;
   mettle_device *device;
   iree_allocator_t host_allocator;
-  // What committed work will signal. device->mutex.
+  // The value that committed work will signal. device->mutex.
   uint64_t promised;
-  mettle_queue *promise_queue;           // in whose order; NULL for none
-  mtl_command_buffer *promise_commands;  // +1; to wait for, NULL for none
-  bool promise_is_short;                 // they were, when they last ran
-  // By value: those that have not ended, and of them those for more than that.
+  mettle_queue *promise_queue;  // the queue that orders it; NULL for none
+  mtl_command_buffer *promise_commands;  // +1; the command buffer to wait for,
+                                         // NULL for none
+  bool promise_is_short;                 // their last run was short
+  // By value: unfinished waits, and among them those for more than the promised
+  // value.
   mettle_wait *waits, *last_wait;
   mettle_wait *uncovered, *last_uncovered;
   iree_atomic_intptr_t event;  // mtl_event *, made when first asked for
@@ -402,7 +404,7 @@ struct mettle_op {
   iree_atomic_int32_t is_registered;
   mettle_step issue, finish, abandon;
 
-  // What it keeps until it is finished.
+  // Resources kept until the operation is finished.
   iree_host_size_t resource_count;
   iree_hal_resource_t **resources;  // [resource_count]
 

@@ -132,7 +132,7 @@ void mettle_op_fail(mettle_op *op, iree_status_t status) {
     iree_status_free(status);
     return;
   }
-  // Either this sees the command buffer, or who committed it the failure.
+  // Either this sees the command buffer, or its committer sees the failure.
   mtl_command_buffer *commands = (mtl_command_buffer *)iree_atomic_load(
       &op->commands, iree_memory_order_seq_cst);
   if (commands) {
@@ -322,7 +322,7 @@ iree_status_t mettle_op_submit(mettle_op *op) {
   }
   iree_slim_mutex_unlock(&op->device->mutex);
   mettle_semaphore_submitted(op->signals);
-  mettle_op_settle(op);  // the work's own 1 is left
+  mettle_op_settle(op);  // the work itself holds one count
   mettle_steps_run();
   return iree_ok_status();
 }
@@ -426,13 +426,14 @@ static void op_issue(mettle_op *op) {
           break;
         }
         mettle_op_promise(op);
-        mettle_op_settle(op);  // the hold; the work settles its own
+        mettle_op_settle(op);  // releases the hold; the work settles its own
+                               // count
         return;
       }
       case OP_ALLOCA: mettle_alloca_prepare(op); break;
       case OP_BARRIER:
       case OP_DEALLOCA: mettle_op_promise(op); break;
-      case OP_JOB: break;  // nothing tells when it will signal
+      case OP_JOB: break;  // nothing reports in advance when it will signal
     }
   }
   mettle_op_settle(op);  // the work
@@ -451,7 +452,7 @@ static void op_leave(mettle_op *op) {
     op->next->previous = op->previous;
   }
   iree_slim_mutex_unlock(&device->mutex);
-  mettle_device_retain(device);  // +1: discard may give back the last one
+  mettle_device_retain(device);  // +1: discard may release the last reference
   mettle_op_discard(op);
   iree_slim_mutex_lock(&device->mutex);
   const bool is_last = --device->op_count == 0;
@@ -474,7 +475,7 @@ void mettle_op_end(mettle_op *op) {
     if (!iree_status_is_ok(failure)) {
       iree_hal_semaphore_fail(semaphore, iree_status_clone(failure));
     } else if (!op->is_signalled_early) {
-      // One that is there already is the client's mistake, and no harm.
+      // If it exists already, the client made a mistake, which is harmless.
       iree_status_ignore(iree_hal_semaphore_signal(
           semaphore, op->signals.payload_values[i], /*frontier=*/NULL));
     }
@@ -504,13 +505,13 @@ static void job_run(mettle_job *job) {
 }
 
 static void op_finish(mettle_op *op) {
-  // No wait is left to be given up.
+  // No wait is left to abandon.
   iree_atomic_store(&op->abandoned, 1, iree_memory_order_relaxed);
   if (!mettle_op_has_failed(op)) {
     switch (op->kind) {
       case OP_ALLOCA:
         mettle_alloca_publish(op);
-        return;  // it ends when there is memory
+        return;  // the loop ends once there is memory
       case OP_DEALLOCA: mettle_dealloca_release(op); break;
       case OP_JOB: {
         op->job.run = job_run;

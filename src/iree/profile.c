@@ -442,7 +442,7 @@ void mettle_profile_op_end(mettle_op *op) {
   mettle_device *device = op->device;
   iree_slim_mutex_lock(&device->profile_mutex);
   if (device->recorder && op->profile->session == device->profile_session) {
-    // A sink that fails tells so again when the session is flushed.
+    // A failing sink reports the error again when the session is flushed.
     iree_status_ignore(record_op(op));
   }
   iree_slim_mutex_unlock(&device->profile_mutex);

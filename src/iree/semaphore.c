@@ -279,7 +279,7 @@ static iree_status_t semaphore_wait(iree_hal_semaphore_t *base, uint64_t value,
                                          semaphore->host_allocator);
 }
 
-// What every driver can, a file descriptor, IREE does before it asks.
+// IREE itself handles what every driver supports, a file descriptor.
 static iree_status_t import_timepoint(iree_hal_semaphore_t *base,
                                       uint64_t value,
                                       iree_hal_queue_affinity_t affinity,

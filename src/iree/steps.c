@@ -22,7 +22,7 @@ void mettle_steps_add(mettle_step *step) {
 
 void mettle_steps_run(void) {
   if (steps.is_running) {
-    return;  // further out on this thread's stack
+    return;  // an outer frame of this thread runs them
   }
   steps.is_running = true;
   while (steps.first) {

@@ -25,7 +25,7 @@
 // From any thread, holding no lock of its own that a slot takes. In this
 // order, each once for every command buffer that it was given.
 
-// The queue has taken the command buffer up.
+// The queue has started the command buffer.
 void mtli_command_buffer_scheduled(mtl_command_buffer *command_buffer);
 
 // Reports when a command buffer's work began and ended, by CLOCK_MONOTONIC, in
@@ -33,8 +33,8 @@ void mtli_command_buffer_scheduled(mtl_command_buffer *command_buffer);
 void mtli_command_buffer_ran(mtl_command_buffer *command_buffer,
                              uint64_t start_ns, uint64_t end_ns);
 
-// A kernel said message, which the device has formatted itself instead of
-// leaving it in command_buffer->log. As often as that happens.
+// A kernel logged a message that the device has formatted itself instead of
+// leaving it in command_buffer->log. Called for each message.
 void mtli_command_buffer_logged(mtl_command_buffer *command_buffer,
                                 const mtl_log_message *message);
 
@@ -75,8 +75,8 @@ typedef struct mtli_access {
   uint32_t slot;
 } mtli_access;
 
-// Describes where an access of device's was, for an error message: "" if
-// nothing is known of its address.
+// Describes the place of a device's access for an error message: "" if nothing
+// is known of its address.
 void mtli_describe_access(mtl_device *device, const mtli_access *access,
                           char *text, size_t capacity);
 
@@ -124,7 +124,7 @@ static inline bool mtli_device_is_inherited(const mtl_device *device) {
 
 // How many devices there are. Any thread; may block; called more than once.
 typedef uint32_t mtli_device_count_fn(void);
-// Name of a device, static storage, unique among all drivers.
+// Returns the name of a device: static storage, unique among all drivers.
 typedef const char *mtli_device_name_fn(uint32_t index);
 // True if mtl_device_list has the device; one for tests is opened by its name
 // alone. Any thread; does not block.
@@ -158,11 +158,12 @@ typedef mtl_status mtli_buffer_create_fn(mtl_buffer *buffer,
                                          const mtl_buffer_desc *desc);
 // Any thread; does not block for long. The runtime calls the deallocator.
 typedef void mtli_buffer_destroy_fn(mtl_buffer *buffer);
-// A wish about all of a buffer's memory, work in flight or not. Any thread.
+// A hint about all of a buffer's memory, whether or not work uses it. Any
+// thread.
 typedef enum mtli_advice {
   MTLI_ADVICE_DISCARD,   // contents may be lost, and memory given back; not of
                          // a part of another, nor of the client's
-  MTLI_ADVICE_PREFAULT,  // it is about to be used: have the memory be there
+  MTLI_ADVICE_PREFAULT,  // the memory is about to be used: provide it now
 } mtli_advice;
 typedef mtl_status mtli_buffer_advise_fn(mtl_buffer *buffer,
                                          mtli_advice advice);
@@ -192,7 +193,7 @@ typedef mtl_status mtli_library_compile_fn(mtl_library *library,
 // Takes up library->compiled as it came from a file or memory. Any thread;
 // may block.
 typedef mtl_status mtli_library_load_fn(mtl_library *library);
-// Follows whichever of the two has succeeded.
+// Called after either of the two has succeeded.
 typedef void mtli_library_destroy_fn(mtl_library *library);
 
 // Says what function's arguments are: sets arguments and argument_count, and
@@ -222,7 +223,7 @@ typedef mtl_status mtli_commands_prepare_fn(mtl_command_buffer *command_buffer);
 typedef void mtli_commands_clear_fn(mtl_command_buffer *command_buffer);
 
 typedef mtl_status mtli_queue_create_fn(mtl_queue *queue);
-// No command buffer is left. Any thread, one of the driver's own too.
+// Called when no command buffer is left. Any thread, also a driver's own.
 typedef void mtli_queue_destroy_fn(mtl_queue *queue);
 // Appends to the queue. The runtime holds a lock that keeps the order: must
 // not block, and must not call mtli_command_buffer_* before it returns. Cannot
@@ -244,9 +245,9 @@ typedef mtl_status mtli_queue_help_fn(mtl_queue *queue,
 typedef mtl_status mtli_event_create_fn(mtl_event *event);
 // Returns the watchers that were never reached. Any thread.
 typedef mtli_watcher *mtli_event_destroy_fn(mtl_event *event);
-// Present value. Any thread; does not block.
+// Returns the present value. Any thread; does not block.
 typedef uint64_t mtli_event_value_fn(mtl_event *event);
-// Raises from the host. Any thread; does not block.
+// Raises the value from the host. Any thread; does not block.
 typedef mtl_status mtli_event_signal_fn(mtl_event *event, uint64_t value);
 // Blocks the calling thread until value is reached: MTL_OK, or MTL_TIMED_OUT
 // with no text.

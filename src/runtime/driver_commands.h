@@ -184,7 +184,7 @@ struct mtli_command {
   // For the checker, the memory that the client wants ordered: of these kinds
   // (mtl_barrier_scope), or these pieces alone.
   uint8_t orders;
-  uint16_t encoder;  // which of the command buffer's it is of, modulo 2^16
+  uint16_t encoder;  // number of its encoder in the command buffer, modulo 2^16
   const mtli_ordered_piece *ordered;
   mtli_command_times *times;  // the driver fills it in; NULL if nobody asks
   union {
@@ -222,7 +222,7 @@ struct mtli_command {
     mtli_execute execute;
     mtli_indirect_edit edit;
     struct {
-      mtl_buffer *buffer;  // the device's clock, a uint64_t, goes there
+      mtl_buffer *buffer;  // the device's clock, a uint64_t, is written there
       size_t offset_bytes;
     } sample;
     struct {
@@ -258,10 +258,10 @@ typedef struct mtli_residents {
 
 struct mtl_command_buffer {
   mtli_object object;
-  mtl_queue *queue;          // +1
-  mtl_command_buffer *next;  // the driver's, once submitted; before, the place
-                             // behind this one in the queue
-  mtli_command *commands;    // in the order recorded
+  mtl_queue *queue;            // +1
+  mtl_command_buffer *next;    // the driver's, once submitted; before that, the
+                               // next one in the queue
+  mtli_command *commands;      // in the order recorded
   mtl_buffer *const *buffers;  // [buffer_count] every buffer that the commands
   size_t buffer_count;         // use, each once or a few times
   mtli_residents *const *residents;  // [resident_count] and those that kernels
@@ -269,7 +269,7 @@ struct mtl_command_buffer {
   // Indirect command buffers that kernels may encode, of a device that keeps
   // its own.
   const mtli_used_commands *used_commands;
-  // Recording failed: nothing runs, but the SIGNAL commands do.
+  // Recording failed: only the SIGNAL commands run.
   bool is_failed;
   // How long its work may run, the time that it waits for events left out; 0
   // for any time. A driver without such a limit ignores it.

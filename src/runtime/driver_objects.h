@@ -55,8 +55,9 @@ struct mtl_device {
   bool copies_log_texts;
   _Atomic uint64_t allocated_bytes;
   pthread_mutex_t lock;  // of buffers, labels, released and pipeline_ids
-  mtl_buffer *buffers;   // all that are alive, to name an address in an error
-  mtli_released released[MTLI_RELEASED_COUNT];  // the last ones, in a ring
+  mtl_buffer *buffers;   // all live buffers, to name an address in an error
+  mtli_released released[MTLI_RELEASED_COUNT];  // the last released ones, in a
+                                                // ring
   uint32_t released_count;                      // to date
   mtli_pipeline_ids pipeline_ids;               // under lock; the runtime's
   _Atomic(mtli_tray *) trays[MTLI_WARM_TRAYS];  // free ones; NULL for none
@@ -76,7 +77,7 @@ struct mtl_buffer {
   mtl_buffer *parent;
   size_t parent_offset_bytes;
   mtl_heap *heap;              // +1; the runtime's: parent's
-  _Atomic bool is_aliasable;   // the same: its place may be another's too
+  _Atomic bool is_aliasable;   // the same: its place may also be another's
   _Atomic uint32_t purgeable;  // the same: mtl_purgeable_state; 0 for none set
   _Atomic bool is_prefaulted;  // the same: advised so (residency_set.c)
   void *contents;        // host address, set by buffer_create; NULL if private
@@ -180,7 +181,7 @@ struct mtl_queue {
   uint32_t max_command_buffers;
   uint64_t time_limit_ns;  // of command buffers without one; 0 for none
   bool times_work;         // of all its command buffers
-  // Of the timeline whose number follows; written under lock.
+  // Valid for the timeline of the number below; written under lock.
   _Atomic mtli_trace_track track;
   _Atomic uint32_t track_timeline;
   mtl_residency_set *residency_sets[MTL_MAX_RESIDENCY_SETS];  // [count] +1

@@ -67,8 +67,8 @@ static bool write_all(int file, const void *bytes, size_t size_bytes) {
   return true;
 }
 
-// A pipe, terminal or device is written to: a rename would put a file in its
-// place.
+// A pipe, terminal or device is written to directly: a rename would replace it
+// by a file.
 static bool is_special(const char *path) {
   struct stat facts;
   return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) &&
@@ -93,7 +93,8 @@ mtl_status mtli_file_write(const char *path, const void *bytes,
   if (is_special(path)) {
     return write_special(path, bytes, size_bytes);
   }
-  // Written beside path and renamed, so that a reader sees all or nothing.
+  // Written beside path and renamed, so that a reader sees either the old file
+  // or the whole new one.
   static _Atomic uint32_t serial;
   char temporary[PATH_MAX];
   const int length = snprintf(temporary, sizeof temporary, "%s.%d-%u.tmp", path,

@@ -65,7 +65,7 @@ static uint64_t extend(uint64_t bits, unsigned bytes, bool is_signed) {
   return is_signed ? (uint64_t)((int64_t)(bits << drop) >> drop) : bits;
 }
 
-// A value as a call of C packs it, at a multiple of its size.
+// Reads a value as C packs it in a call, at a multiple of its size.
 static bool read_packed(log_reader *reader, const log_conversion *conversion,
                         log_value *out) {
   const unsigned bytes = packed_bytes(conversion);
@@ -317,7 +317,7 @@ void mtli_log_format(mtli_bytes *text, const char *format,
     if (behind && conversion.letter == '%') {
       mtli_bytes_append(text, "%", 1);
     } else if (!behind || !read_value(&reader, &conversion, &value)) {
-      // As it is written: no conversion, or no argument for it.
+      // Appends the text unchanged: it is no conversion, or has no argument.
       behind = behind ? behind : format + 1;
       mtli_bytes_append(text, format, (size_t)(behind - format));
     } else if (value.form.kind == MTLI_LOG_STRING && conversion.letter != 'p') {

@@ -215,7 +215,7 @@ void buffer_pool_give(mtl_buffer *buffer) {
   if (pool) {
     pool->statistics.used_buffers -= 1;
     pool->statistics.used_bytes -= length_bytes;
-    // One buffer alone must not push out all others.
+    // A single buffer must not push out all others.
     is_kept = is_kept && length_bytes <= pool->statistics.limit_bytes / 2 &&
               put_in(pool, added);
     evict(pool, &evicted, &evicted_count);

@@ -49,7 +49,7 @@ typedef struct symbol_table {
 static symbol_table table_of(const struct link_map *map) {
   symbol_table table = {0};
   for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
-    // The C library has added the base already, but on some machines.
+    // The C library adds the base on most machines, but not on all.
     const uintptr_t value = entry->d_un.d_ptr;
     const void *address =
         (const void *)(value < map->l_addr ? value + map->l_addr : value);

@@ -133,7 +133,7 @@ static mtl_status make_kernel(mtl_library *library, const char *name,
 static mtl_kernel *find_kernel(const mtl_shader_library *library,
                                const char *name, const uint32_t *constants) {
   mtl_kernel *kernel = library->kernels;
-  // All kernels of a library have constants, or none has.
+  // Either all kernels of a library have constants, or none has.
   while (kernel && (strcmp(kernel->name, name) != 0 ||
                     (constants && memcmp(kernel->constants, constants,
                                          sizeof kernel->constants) != 0))) {

@@ -226,7 +226,7 @@ static void close_encoder(mtl_stream *stream) {
   stream->encoder = NULL;
 }
 
-// Forgets the batches that have finished, and keeps their errors.
+// Removes the finished batches, and keeps their errors.
 static void reap(mtl_stream *stream) {
   size_t done = 0;
   for (; done < stream->in_flight_count; ++done) {
@@ -277,7 +277,7 @@ static void commit(mtl_stream *stream) {
     stream->in_flight[stream->in_flight_count++] =
         (stream_batch){.commands = commands, .number = stream->batch};
   } else {
-    // Without a place to remember it, it is waited for at once.
+    // If it cannot be stored, the stream waits for it at once.
     stream_keep(stream, mtl_command_buffer_wait(commands));
     mtl_command_buffer_release(commands);  // -1
   }
@@ -343,7 +343,7 @@ mtl_status mtl_stream_synchronize(mtl_stream *stream, mtl_sync_mode mode) {
   mtl_stream_lock(stream);
   mtl_status status = MTL_OK;
   if (mode == MTL_SYNC_COMMIT_ADAPTIVE && !is_worth_a_commit(stream)) {
-    stream->kernel = NULL;  // the encoder stays for the dispatches to come
+    stream->kernel = NULL;  // the encoder stays open for further dispatches
     status = tell_error(stream);
     mtl_stream_unlock(stream);
     return status;
@@ -433,7 +433,7 @@ void mtl_stream_count_host_operation(mtl_stream *stream, uint64_t bytes) {
 
 // --- Marks -------------------------------------------------------------------
 
-static bool has_come(mtl_event *event, uint64_t value) {
+static bool has_reached(mtl_event *event, uint64_t value) {
   uint64_t now = 0;
   return mtl_event_value(event, &now) == MTL_OK && now >= value;
 }
@@ -447,7 +447,7 @@ bool stream_marks_take(const mtl_device *device,
     // Acquire: pairs with the release in stream_open.
     const uint64_t newest =
         atomic_load_explicit(&stream->newest_batch, memory_order_acquire);
-    if (stream->device != device || has_come(stream->event, newest)) {
+    if (stream->device != device || has_reached(stream->event, newest)) {
       continue;
     }
     fits = count < STREAM_MARKS_MAX;
@@ -475,7 +475,7 @@ bool stream_marks_passed(const stream_mark *marks, size_t count,
   for (size_t i = 0; i < count; ++i) {
     const bool is_ordered =
         marks[i].stream == stream && marks[i].event == stream->event;
-    if (!is_ordered && !has_come(marks[i].event, marks[i].value)) {
+    if (!is_ordered && !has_reached(marks[i].event, marks[i].value)) {
       return false;
     }
   }

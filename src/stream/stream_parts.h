@@ -89,7 +89,7 @@ void stream_flush(mtl_stream *stream);
 
 // Work of a stream that may still run: until event reaches value.
 typedef struct stream_mark {
-  const mtl_stream *stream;  // a name, not to be followed
+  const mtl_stream *stream;  // an identity only, not to be dereferenced
   mtl_event *event;          // +1
   uint64_t value;
 } stream_mark;

@@ -37,7 +37,7 @@ typedef struct subject {
   int (*exact)(mpfr_t out, const mpfr_t x, mpfr_rnd_t rounding);  // or NULL
   double bound;  // the specification's, section "Numerical compliance"
   bound_kind kind;
-  double low, high;  // |x| that the bound is for; 0, 0: all there are
+  double low, high;  // the range of |x| that the bound applies to; 0, 0: all
 } subject;
 
 typedef struct pair_subject {

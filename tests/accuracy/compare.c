@@ -185,8 +185,8 @@ static void find_doubtful(const comparison *c, part *p) {
   }
 }
 
-// Whether the bound says something of an argument. Fast variants may take
-// subnormal numbers for zero and need not know infinities.
+// True if the bound applies to an argument. Fast variants may flush subnormal
+// numbers to zero and need not support infinities.
 static bool is_bounded(const comparison *c, double x, double y, double wanted) {
   const subject *s = c->one;
   if (!s) {
@@ -197,7 +197,7 @@ static bool is_bounded(const comparison *c, double x, double y, double wanted) {
        (x != 0 && fabs(x) < 0x1p-126))) {
     return false;
   }
-  // Of tanpi's poles, and of 1 / -0, the sign is not agreed on.
+  // The sign of tanpi's poles, and of 1 / -0, is unspecified.
   return !(isinf(wanted) && (strcmp(s->name, "tanpi") == 0 || x == 0));
 }
 
@@ -237,7 +237,7 @@ static void compare_part(comparison *c, part *p, uint32_t begin) {
   }
 }
 
-// The worst as MPFR sees it.
+// Settles the worst case by MPFR.
 static void settle(comparison *c) {
   const worst *w = &c->result;
   if (has_exact(c) && isfinite(w->error)) {

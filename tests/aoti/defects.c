@@ -17,7 +17,7 @@ static mtl_stream *current(void) {
   return stream;
 }
 
-// pytorch 196233: generated code does not look at these codes.
+// pytorch 196233: generated code ignores these status codes.
 TEST(defects, a_library_that_does_not_compile_fails_loudly) {
   AOTIMetalShaderLibraryHandle library = NULL;
   AOTIMetalKernelFunctionHandle function = NULL;
@@ -114,7 +114,7 @@ TEST(defects, convolution_honours_strides) {
   aoti_torch_delete_tensor_object(out);
 }
 
-// executorch 22953: addresses of a model that is gone stayed known.
+// executorch 22953: addresses of a released model stayed known.
 TEST(defects, an_address_can_be_tracked_again_and_again) {
   float *blob = NULL;
   for (int i = 0; i < 12; ++i) {
@@ -126,7 +126,7 @@ TEST(defects, an_address_can_be_tracked_again_and_again) {
                       MPS, 0, &constants[at], 0, NULL, 0),
                   0);
     }
-    // Memory goes before the handles do, as models do it.
+    // Memory is freed before the handles, as models do.
     CHECK_EQUAL(aoti_torch_mps_free(blob), 0);
     CHECK_EQUAL(aoti_torch_delete_tensor_object(constants[0]), 0);
     CHECK_EQUAL(aoti_torch_delete_tensor_object(constants[1]), 0);
@@ -136,7 +136,7 @@ TEST(defects, an_address_can_be_tracked_again_and_again) {
   CHECK(mtl_memory_find(blob, &found, &offset_bytes) == MTL_NOT_FOUND);
 }
 
-// executorch 18673: handles that a run replaced were never given back.
+// executorch 18673: handles that a run replaced were never released.
 TEST(defects, handles_and_memory_are_given_back) {
   mtl_pool_statistics before;
   mtl_pool_statistics after;
@@ -168,7 +168,7 @@ static double thread_seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// Seconds for each of count handles that live together, to let them go; the
+// Returns the seconds to delete each of count handles that live together; the
 // least of a few rounds.
 static double seconds_to_delete_one_of(size_t count) {
   AtenTensorHandle *handles = calloc(count, sizeof *handles);
@@ -189,15 +189,15 @@ static double seconds_to_delete_one_of(size_t count) {
   return least;
 }
 
-// executorch 18675: each handle that went looked through all that were left.
-// Of 64 times as many each would take 64 times as long.
+// executorch 18675: deleting a handle searched all remaining ones. With 64
+// times as many, each deletion would take 64 times as long.
 TEST(defects, a_handle_goes_as_fast_among_many) {
   const double few = seconds_to_delete_one_of(2000);
   const double many = seconds_to_delete_one_of(128000);
   CHECK(many < 16 * few);
 }
 
-// mlx 3461: a buffer went while work in flight still used it.
+// mlx 3461: a buffer was freed while work in flight still used it.
 TEST(defects, handles_may_go_while_their_work_is_pending) {
   AtenTensorHandle result = new_iota(1000);
   for (int i = 0; i < 50; ++i) {
@@ -357,8 +357,8 @@ TEST(defects, attention_gives_its_weights) {
   aoti_torch_delete_tensor_object(weights);
 }
 
-// Of three dimensions there is no batch; of five, a mask's batch may be one of
-// two.
+// Tensors of three dimensions have no batch; of five, a mask's batch may be one
+// of two.
 TEST(defects, attention_has_any_number_of_dimensions) {
   AtenTensorHandle zeros = new_tensor(MPS, F32, SIZES(1, 2, 4));
   AtenTensorHandle iota =

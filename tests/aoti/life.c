@@ -107,7 +107,7 @@ TEST(life, a_result_outlives_its_model) {
   mtl_model_result *first = NULL;
   mtl_model_result *second = NULL;
   CHECK_OK(mtl_model_run(model, NULL, &input, 1, &first));
-  // What is not computed yet is the next run's input.
+  // The next run's input is not computed yet.
   mtl_model_tensor between;
   CHECK_OK(mtl_model_result_get(first, 0, &between));
   CHECK_OK(mtl_model_run(model, NULL, &between, 1, &second));

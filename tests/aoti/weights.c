@@ -50,7 +50,7 @@ TEST(weights, are_read_ahead_of_their_use) {
   CHECK_EQUAL(ftruncate(file, WEIGHT_BYTES), 0);
   load(path, MTL_OK);
   CHECK_EQUAL(ahead_bytes, WEIGHT_BYTES);
-  // Of another length they are another model's.
+  // With another length they are another model's weights.
   CHECK_EQUAL(ftruncate(file, WEIGHT_BYTES + 64), 0);
   load(path, MTL_BAD_DATA);
   CHECK_EQUAL(ftruncate(file, WEIGHT_BYTES - 64), 0);

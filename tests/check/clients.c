@@ -88,7 +88,7 @@ TEST(queues, with_an_event_may_wait_before_the_signal_is_committed) {
   run_with_event(true);
 }
 
-// The wait has begun before anything of the process was checked.
+// The wait begins before any work of the process was checked.
 TEST(queues, may_wait_before_the_first_checked_pipeline) {
   open_all();
   mtl_buffer *x = buffer_of(BYTES), *y = buffer_of(BYTES);
@@ -261,7 +261,7 @@ TEST(addresses, of_the_memory_of_hosts_are_known) {
   CHECK_OK(run_follow(mtl_buffer_gpu_address(buffer), buffer));
   CHECK_EQUAL(count_findings(), 0);
   CHECK_EQUAL(memory[63], 63);
-  // None is there any more.
+  // No buffer is left.
   const uint64_t address = mtl_buffer_gpu_address(buffer);
   mtl_buffer_release(buffer);
   CHECK_ERROR(run_follow(address, NULL), MTL_KERNEL_FAULT, "bounds.device");
@@ -321,7 +321,7 @@ TEST(slices, of_one_memory_are_checked_as_one) {
   put_all(slice_of(memory, 64, 64), 64);
   put_all(whole, MANY);
   CHECK_EQUAL(memory[MANY - 1], MANY - 1);
-  // Behind a slice, but in the whole.
+  // Behind a slice's end, but inside the whole.
   CHECK_OK(run_follow(mtl_buffer_gpu_address(whole) + 400, whole));
   CHECK_EQUAL(memory[100 + 63], 63);
   mtl_buffer_release(part);

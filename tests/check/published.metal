@@ -25,7 +25,8 @@ using namespace metal;
       uint lane [[thread_index_in_simdgroup]],                               \
       uint row [[simdgroup_index_in_threadgroup]]
 
-// A scan in rounds: the next round's sums come before all have read the last.
+// A scan in rounds: the next round's sums are written before all threads have
+// read the last round's.
 template <bool is_mended>
 static void scan(device float *x, device float *y, threadgroup float *sums,
                  uint t, uint lane, uint row) {
@@ -115,7 +116,7 @@ kernel void product_by_tiles_mended(ARGUMENTS) {
   product<true>(x, y, room, t);
 }
 
-// A mean that thread 0 leaves for all, which some read before.
+// A mean that thread 0 stores for all threads, and some read before that.
 template <bool is_mended>
 static void norm(device float *x, device float *y, threadgroup float *sums,
                  uint t, uint lane, uint row) {

@@ -23,7 +23,7 @@ kernel void in_place(device float *u [[buffer(0)]],
   u[i] = u[i] + u[(i + 1) & 511];  // @in_place
 }
 
-// Counted by atomics, and read as if it were no atomic.
+// Counted by atomics, and read by plain loads.
 kernel void plain_and_atomic(device atomic_uint *n [[buffer(0)]],
                              device uint *y [[buffer(1)]],
                              uint i [[thread_position_in_grid]]) {
@@ -35,7 +35,7 @@ kernel void atomics(device atomic_uint *n [[buffer(0)]]) {
   atomic_fetch_add_explicit(n, 1u, memory_order_relaxed);
 }
 
-// Whoever is last: it is 7.
+// All threads store the same value, 7.
 kernel void same_value(device uint *n [[buffer(0)]]) {
   *n = 7;
 }

@@ -31,7 +31,7 @@ kernel void waits(device const int *x [[buffer(0)]],
   y[t] = values[(t + 1) & 63];
 }
 
-// Orders device memory, and not the threadgroup's.
+// Orders device memory, but not threadgroup memory.
 kernel void wrong_flags(device const int *x [[buffer(0)]],
                         device int *y [[buffer(1)]],
                         uint t [[thread_index_in_threadgroup]]) {

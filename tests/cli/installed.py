@@ -179,7 +179,7 @@ def _run_clients(tool, built, environment):
 def cmake_finds_both_libraries(tool):
     not_sanitized(tool)
     prefix, _ = _install(tool)
-    # The programs know by their run path where the libraries lie.
+    # The programs find the libraries by their run path.
     _run_clients(tool, _build_project(tool, PROJECT, prefix), {})
 
 

@@ -96,7 +96,7 @@ static const char source[] =
     "                uint i [[thread_position_in_grid]]) { x[i] += n; }\n";
 enum { THREADS_WIDE = 1000, DISPATCHES = 20, STEP = 3 };
 
-// How a child ends.
+// How a child process ends.
 enum { FINE = 0, TOLD = 1, LOST_ERROR = 2, WRONG_RESULT = 3, UNREACHED = 4 };
 
 typedef struct objects {

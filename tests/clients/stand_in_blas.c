@@ -41,7 +41,7 @@ static float at(const float *from, int pitch, int transposed, int row,
   return transposed ? from[column * pitch + row] : from[row * pitch + column];
 }
 
-// Reference BLAS, cblas.h: rows first (101); 112 is transposed.
+// Reference BLAS, cblas.h: row-major is 101, transposed is 112.
 void cblas_sgemm(int order, int transpose_a, int transpose_b, int m, int n,
                  int k, float alpha, const float *a, int row_a, const float *b,
                  int row_b, float beta, float *c, int row_c);

@@ -133,7 +133,7 @@ static void print_code(const mtli_code *code) {
   }
 }
 
-// Of the processor: other work on the machine does not count.
+// Returns processor time, which other work on the machine does not affect.
 static double now_ms(void) {
   struct timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);

@@ -133,7 +133,7 @@ KERNEL(5) {
   out[3] = ballot(true);
 }
 
-// What C++ leaves undefined: a, b, f, out [12 each], index
+// Operations that C++ leaves undefined: a, b, f, out [12 each], index
 KERNEL(6) {
   uint i = at<uint>(a[4]);
   int x = at<device int *>(&a[0])[i], y = at<device int *>(&a[1])[i];
@@ -174,7 +174,7 @@ KERNEL(8) {
   at<device uint *>(&a[0])[0] = deep(at<device uint *>(&a[0])[0]);
 }
 
-// A function that nobody knows
+// A function without a definition
 uint unheard_of(uint) NAMED("mettle.unheard_of");
 KERNEL(9) {
   at<device uint *>(&a[0])[0] = unheard_of(3);
@@ -245,8 +245,8 @@ KERNEL(13) {
   at<device uint *>(&a[0])[i] = total;
 }
 
-// What some machines cannot do themselves: a, b, c, fused, halves, bfloats,
-// back from half, back from bfloat, index
+// Operations that some machines lack: a, b, c, fused, halves, bfloats, back
+// from half, back from bfloat, index
 KERNEL(14) {
   uint i = at<uint>(a[8]);
   float x = at<device float *>(&a[0])[i], y = at<device float *>(&a[1])[i],

@@ -90,7 +90,8 @@ static LLVMModuleRef read_kernels(LLVMContextRef context) {
   return module;
 }
 
-// What link_functions has of the frontend. No kernel here has linked functions.
+// The frontend's function that link_functions calls. No kernel here has linked
+// functions.
 bool mtlc_load_kernel(LLVMContextRef context, const void *bitcode,
                       size_t size_bytes, const char *symbol,
                       LLVMModuleRef *out_module) {

@@ -113,7 +113,7 @@ TEST(commands, enqueued_place_is_kept) {
   CHECK_EQUAL(words(data)[0], 2);  // (0 + 1) * 2
 }
 
-// A place that is given up frees those behind it.
+// Releasing an uncommitted command buffer frees the later ones.
 TEST(commands, releasing_an_enqueued_one_frees_its_place) {
   mtl_queue *queue = new_queue();
   mtl_command_buffer *first = NULL;
@@ -370,7 +370,7 @@ static void commit_more(void *context, mtl_command_buffer *commands) {
   direct *note = context;
   CHECK_EQUAL(mtl_command_buffer_get_status(commands),
               MTL_COMMAND_BUFFER_COMPLETED);
-  // What would wait for the queue is refused.
+  // Waiting for the queue is refused there.
   mtl_command_buffer *next = NULL;
   CHECK_OK(mtl_command_buffer_create(note->queue, NULL, &next));
   mtl_command_buffer_signal_event(next, note->event, 2);
@@ -392,7 +392,7 @@ TEST(commands, direct_callbacks_commit_and_signal) {
   CHECK_EQUAL(note.wait_status, MTL_INVALID_STATE);
 }
 
-// Each commits the next: nobody waits but for the last.
+// Each callback commits the next command buffer; only the last is waited for.
 static void commit_one_more(void *context, mtl_command_buffer *commands) {
   (void)commands;
   direct *note = context;

@@ -125,7 +125,7 @@ TEST(compiler_process, program_that_is_no_compiler_is_an_error) {
   CHECK(library == NULL);
 }
 
-// A short source that takes very long, and much memory, to compile: 2^26
+// A short source that needs very much time and memory to compile: 2^26
 // instances of a template.
 static const char endless_source[] =
     "template <int N, unsigned M> struct Wide {\n"

@@ -171,7 +171,7 @@ static void *read_pipe(void *context) {
   return NULL;
 }
 
-// What is no plain file is written to, never replaced.
+// A path that is no plain file is written to, never replaced.
 TEST(containers, are_written_into_a_named_pipe) {
   const container file = write_container();
   char path[256];

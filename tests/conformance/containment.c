@@ -120,7 +120,7 @@ static const char *fault_of(mtl_pipeline *pipeline, mtl_buffer *first,
   return text;
 }
 
-// The program, its heap and the device are well.
+// Checks that the program, its heap and the device still work.
 static void check_all_is_well(void) {
   void *pieces[64];
   for (size_t i = 0; i < COUNT_OF(pieces); i++) {
@@ -165,7 +165,7 @@ TEST(containment, threadgroup_memory_is_left_far_before) {
   check_shared_words(-250000, "before its 128 bytes of threadgroup memory");
 }
 
-// In T0 the first word behind is one too many.
+// In T0 a fault is exact: even the first word behind the end faults.
 TEST(containment, debug_finds_the_first_word_behind_threadgroup_memory) {
   int32_t at[1] = {1};
   const char *text = fault_of(pipeline_of("shared_words", true),
@@ -205,7 +205,7 @@ TEST(containment, recursion_without_end) {
   }
 }
 
-// As much private memory as there may be has the right values in both tiers.
+// The largest allowed private memory has the right values in both tiers.
 TEST(containment, private_memory_may_be_as_large_as_the_limit) {
   static const char source[] =
       "kernel void k(device uint *out [[buffer(0)]],\n"
@@ -250,7 +250,7 @@ TEST(containment, buffers_do_not_touch) {
       around[k] = new_buffer_like(
           (mtl_buffer_desc){.length_bytes = lengths[i], .label = "middle"});
     }
-    // Behind its last page, and before its first byte.
+    // Accesses behind its last page, and before its first byte.
     const int64_t pages = (int64_t)((lengths[i] + 4095) / 4096 * 1024);
     check_put(around[1], pages, " the end of buffer 'middle'");
     check_put(around[1], pages + 1000, " past the end of buffer 'middle'");

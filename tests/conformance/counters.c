@@ -131,7 +131,7 @@ TEST(counters, samples_enclose_the_work) {
   const double samples_s =
       (double)(sample_at(samples, 1) - sample_at(samples, 0)) /
       (double)the_info()->timestamp_frequency_hz;
-  // A tick more or less at each end.
+  // One tick of tolerance at each end.
   CHECK(samples_s >= fill_s - 2.0 / (double)the_info()->timestamp_frequency_hz);
 }
 
@@ -218,7 +218,7 @@ TEST(counters, wrong_uses_are_told) {
                   &compute),
               MTL_INVALID_ARGUMENT, "sample 2");
   CHECK(compute == NULL);
-  // Which has left no encoder open.
+  // The failed call has left no encoder open.
   mtl_blit_encoder *blit = new_blit(commands);
   mtl_blit_encoder_resolve_counters(blit, samples, 0, 2, new_buffer(32), 4);
   CHECK_ERROR(mtl_blit_encoder_end(blit), MTL_INVALID_ARGUMENT,

@@ -95,7 +95,7 @@ TEST(debugging, dispatches_run_in_order) {
   }
 }
 
-// Of many that fault it is the first, and none behind it has run.
+// Of many faults the first is reported, and no later dispatch has run.
 TEST(debugging, the_first_fault_is_found_each_time) {
   mtl_pipeline *pipeline = new_ordered("trap_from");
   mtl_buffer *first = new_buffer(4);

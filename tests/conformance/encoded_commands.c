@@ -217,7 +217,8 @@ static void fails(mtl_command_buffer *commands, mtl_status status,
 
 enum { MANY = 256 };
 
-// What `each` has encoded of pipelines add and triple, run once over data.
+// Checks the result of pipelines add and triple, as `each` encoded them, run
+// once over data.
 static void check_each(const scene *it) {
   for (uint32_t i = 0; i < MANY; i++) {
     for (uint32_t n = 0; n < 32; n++) {

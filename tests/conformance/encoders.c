@@ -442,7 +442,7 @@ TEST(encoders, buffer_of_another_device_is_refused) {
   check_refused(it, "device");
 }
 
-// A kernel follows an address in a buffer to another buffer.
+// A kernel follows an address in one buffer to another buffer.
 TEST(encoders, used_buffer_is_reached_through_its_address) {
   const char *source =
       "#include <metal_stdlib>\n"
@@ -490,7 +490,7 @@ TEST(encoders, unused_arguments_need_not_be_bound) {
   RUN(plain, size_of(4, 1, 1), size_of(4, 1, 1), data);
   CHECK_EQUAL(words(data)[0], 10);
   CHECK_EQUAL(words(data)[3], 16);
-  // Bound all the same.
+  // Bound as well as used.
   mtl_buffer *more[] = {data, NULL, NULL, data, data};
   mtl_command_buffer *commands = new_commands(new_queue());
   mtl_compute_encoder *encoder = new_encoder(commands);

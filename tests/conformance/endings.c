@@ -299,7 +299,7 @@ TEST(endings, endless_kernels_leave_threads_for_other_queues) {
   CHECK(stuck);
   for (uint32_t i = 0; i < count; i++) {
     stuck[i] = new_commands(new_queue());
-    // Every other one would be shared by threads.
+    // Threads would share every other one.
     start(stuck[i], pipeline, i % 2 ? 64 * 100 : 64);
   }
   mtl_buffer *data = new_buffer(256);

@@ -396,7 +396,7 @@ TEST(function_tables, pipelines_keep_their_functions) {
       &pipeline));
   mtl_function_release(square);
   release_pipeline_later(pipeline);
-  // Created again it is the same function.
+  // A function that is created again is the same function.
   mtl_function *again = new_function(library, "square");
   mtl_function_table *table = table_of(pipeline, &again, 1);
   mtl_buffer *out = counting();

@@ -11,7 +11,8 @@ static const char grid_kernels[] =
     "  uint i = (p.z * n.y + p.y) * n.x + p.x;\n"
     "  atomic_fetch_add_explicit(&visits[i], 1, memory_order_relaxed);\n"
     "}\n"
-    // Without atomics or a word of threadgroups: they may be others.
+    // Without atomics or a threadgroup's number: the driver may form other
+    // threadgroups.
     "kernel void visit(device uint *visits [[buffer(0)]],\n"
     "                  uint3 p [[thread_position_in_grid]],\n"
     "                  uint3 n [[threads_per_grid]]) {\n"
@@ -180,7 +181,7 @@ TEST(grids, empty_grids_do_nothing) {
   mtl_compute_encoder_dispatch_threads(encoder, size_of(1, 1, 0), group);
   mtl_compute_encoder_dispatch_threadgroups(encoder, size_of(0, 5, 5), group);
   mtl_compute_encoder_dispatch_threadgroups(encoder, size_of(5, 0, 5), group);
-  // Nobody looks at the group then.
+  // The group is not used then.
   static const mtl_size none;
   mtl_compute_encoder_dispatch_threads(encoder, none, none);
   mtl_compute_encoder_dispatch_threadgroups(encoder, none, none);
@@ -289,7 +290,7 @@ TEST(grids, indirect_zero_count_does_nothing) {
   CHECK_EQUAL(words(out)[0], 0);
 }
 
-// Known only when it runs, so it is the command buffer's error.
+// The error shows only at run time, so it is the command buffer's.
 TEST(grids, indirect_grid_that_is_too_large_is_an_error) {
   const uint32_t counts[][16] = {
       {0x40000000, 1, 1},           // 2^32 threads along x

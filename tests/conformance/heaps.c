@@ -198,7 +198,7 @@ TEST(heaps, aliasable_resources_share_their_place) {
   CHECK_EQUAL(words(second)[5], 12);
   words(second)[5] = 13;
   CHECK_EQUAL(words(first)[5], 13);
-  mtl_buffer_release(first);  // gives no place back that is another's
+  mtl_buffer_release(first);  // frees no place that is now another resource's
   CHECK_EQUAL(mtl_heap_used_bytes(heap), 4 * KIB);
   mtl_buffer_release(second);
   CHECK_EQUAL(mtl_heap_used_bytes(heap), 0);

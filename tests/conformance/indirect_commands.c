@@ -534,7 +534,7 @@ TEST(indirect, released_buffers_are_told) {
   fail_with(commands, 2, MTL_KERNEL_FAULT,
             "command 1 of indirect command buffer 'graph': kernel 'add': "
             "buffer 'gone', bound to [[buffer(0)]], was released");
-  // Another in its place is another.
+  // A new object in its place counts as new.
   CHECK_OK(mtl_indirect_command_buffer_set_buffer(commands, 1, kept, 0, 0));
   EXECUTE(commands, 0, 2, kept, one);
   check_all(kept, 3);

@@ -14,7 +14,7 @@ static const char store_value[] =
     "#endif\n"
     "kernel void store(device uint *out [[buffer(0)]]) { out[0] = VALUE; }\n";
 
-// What `store` of the library writes into a fresh buffer.
+// Returns the result of the library's `store` in a fresh buffer.
 static uint32_t stored(mtl_library *library) {
   mtl_buffer *out = new_buffer(4);
   RUN(new_pipeline_from(library, "store"), size_of(1, 1, 1), size_of(1, 1, 1),
@@ -419,7 +419,7 @@ static void note_made(void *context, mtl_library *library, mtl_status status,
   mtl_event_release(event);
 }
 
-// What was given is gone before the library is made.
+// The caller's arguments are freed before the library is made.
 TEST(libraries, are_made_in_the_background) {
   made note = {.event = new_event()};
   char *source = strdup(

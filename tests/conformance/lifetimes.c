@@ -229,7 +229,7 @@ TEST(lifetimes, released_work_ends_when_its_event_comes) {
   CHECK_OK(mtl_event_wait(event, 2, LONG_NS));
   mtl_event_release(event);
   while (thread_count() > 0) {
-    sched_yield();  // until the time limit of a test
+    sched_yield();  // fails only by the time limit of the test
   }
 }
 

@@ -138,7 +138,7 @@ TEST(residency, requested_memory_is_there) {
   size_t before = test_resident_bytes();
   CHECK_OK(mtl_residency_set_commit(set));
   CHECK(test_resident_bytes() > before + 12 * MIB);
-  // What is committed later counts, until it ends.
+  // A later commit counts, until it ends.
   before = test_resident_bytes();
   add(set, BUFFER(new_untouched()));
   CHECK_OK(mtl_residency_set_commit(set));

@@ -108,7 +108,7 @@ TEST(shapes, one_pipeline_runs_them_all) {
   }
 }
 
-// What a pipeline was created for limits nothing.
+// The class that a pipeline was created for does not limit its use.
 TEST(shapes, announced_and_others) {
   mtl_function *function = new_function(library_of(1), "note");
   static const uint32_t announced[][3] = {{8, 8, 1}, {1, 70, 1}, {16, 1, 1}};
@@ -222,8 +222,8 @@ TEST(shapes, released_while_under_way) {
   CHECK(is_right(s, 3, 1, words(out)));
 }
 
-// Making code for a dispatch is no work of the device. The first run of a small
-// grid is far shorter than the compilation before it.
+// Compilation for a dispatch does not count as time of the device. The first
+// run of a small grid is far shorter than the compilation before it.
 TEST(shapes, time_of_compilation_is_not_the_devices) {
   const shape *s = &shapes[10];
   const uint32_t number = (uint32_t)now_ns();
@@ -349,7 +349,7 @@ TEST(shapes, failure_is_the_command_buffers_and_the_next_works) {
   CHECK_CONTAINS(text, "'large'");
   CHECK_CONTAINS(text, "METTLE_COMPILER_MEMORY_MB");
   CHECK_EQUAL(words(out)[2], 0);
-  // Threadgroups that the pipeline has code for have nothing to do with it.
+  // Threadgroups with existing code do not wait for the compilation.
   CHECK_OK(try_shape(pipeline, &flat, out, text, sizeof text));
   CHECK(words(out)[2] != 0);
   mtl_buffer *again = buffer_for(&square);

@@ -97,7 +97,7 @@ static mtl_sampler_desc modes(mtl_address_mode mode, mtl_filter filter) {
 
 // --- the formulas ------------------------------------------------------------
 
-// The texel that index i of n means, or -1 for the border.
+// Returns the texel that index i of n refers to, or -1 for the border.
 static int place(int i, int n, mtl_address_mode mode) {
   const int in_period = ((i % n) + n) % n;
   const int in_double = ((i % (2 * n)) + 2 * n) % (2 * n);

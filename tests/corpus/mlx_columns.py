@@ -181,7 +181,7 @@ def _columns_twice(random, library, name, e, kind, shape):
         arguments = tiled(arguments, count)
     library.pipeline(f"{kind}1_{name}_{e.name}")(
         {0: e.pack(x), 1: parts, **arguments}, groups=groups, group=group)
-    # The kernel of the second pass may be of another type than the first's.
+    # The kernel of the second pass may have another type than the first's.
     second = name, (target if (name, target) in cases() else None)
     if second[1] is None:
         got = reduced(name, target, target.unpack(parts), 0)

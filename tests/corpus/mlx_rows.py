@@ -150,7 +150,7 @@ def _rope(random, library, e, traditional, shape):
     want = _rotated(x.astype(np.float64).reshape(-1, time, size), 3,
                     traditional).reshape(shape)
     kind = "traditional" if traditional else "halves"
-    # Angles up to 36 in float, and fast sine and cosine of them.
+    # The kernels use fast sine and cosine, for angles up to 36 in float.
     _compare(f"rope of {shape} {e.name}, {kind}", e, out, want,
              max(8, 1e-4 / e.digits))
 
@@ -374,6 +374,6 @@ def _sort(random, library, e, threads, rows, length):
 FAMILIES = {"softmax": softmax, "logsumexp": logsumexp, "rms_norm": rms_norm,
             "layer_norm": layer_norm, "rope": rope, "reduce": reduce,
             "arg_reduce": arg_reduce, "scan": scan, "sort": sort}
-# What is not in MLX's package, only in its sources.
+# Kernels that are not in MLX's package, only in its sources.
 NEEDS = {"rms_norm": "rms_norm.metal", "layer_norm": "layer_norm.metal",
          "rope": "rope.metal", "arg_reduce": "arg_reduce.metal"}

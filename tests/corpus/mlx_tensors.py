@@ -378,7 +378,7 @@ def _delta(random, kernel, e, sizes, steps):
         state = state + change[..., None] * key[:, :, None]
         want[:, t] = np.einsum("bhvk,bhk->bhv", state, query)
     compare(f"delta rule of {steps} steps {e.name}", e, out, want, keys)
-    # Logarithms and powers of decays are MLX's fast ones.
+    # The kernels use MLX's fast logarithms and powers.
     check.equal(f"state behind {steps} steps {e.name}", after.astype(
         np.float64), state, 1e-3, 2e-3)
 

@@ -28,7 +28,7 @@ FAMILIES = {**mlx_elementwise.FAMILIES, **mlx_rows.FAMILIES,
             **mlx_layouts.FAMILIES, **mlx_steel.FAMILIES,
             **mlx_quantized.FAMILIES, **mlx_transforms.FAMILIES,
             **mlx_convolutions.FAMILIES, **mlx_tensors.FAMILIES}
-# What is not in MLX's package, only in its sources.
+# Kernels that are not in MLX's package, only in its sources.
 NEEDS = {**mlx_rows.NEEDS, **mlx_transforms.NEEDS, **mlx_convolutions.NEEDS,
          **mlx_tensors.NEEDS}
 

@@ -104,7 +104,7 @@ static mtl_size read_extent(reader *input, bool is_grid) {
   return (mtl_size){side[0], side[1], side[2]};
 }
 
-// What an encoder was told about threadgroup memory.
+// The threadgroup memory that an encoder was told of.
 typedef struct threadgroup_state {
   bool is_bound;   // at index 0, where the kernel reads and writes
   bool may_fault;  // something was dispatched while it was not

@@ -48,7 +48,7 @@ static bool read_array(const char *path, npy_array *array, void **out_data) {
 
 static void write_again(const npy_array *array, const void *data) {
   if (array->struct_bytes > 0) {
-    return;  // the fields' names are the reader's alone
+    return;  // only the reader knows the names of the fields
   }
   char path[64];
   const int file = make_file(path);

@@ -24,7 +24,8 @@ FLAGS = """-cc1 -triple x86_64-unknown-linux-gnu
   -Wno-user-defined-literals""".split() + [
     "-DMETTLE_EACH_SPACE(M)=M(thread,) M(const thread, const)"]
 
-# What the compiler's passes provide for a kernel, here for one thread alone.
+# Functions that the compiler's passes provide for a kernel, here for a single
+# thread.
 RUNTIME = """
 int math_mode = 2;
 int mode(void) __asm__("mettle.math_mode");

@@ -79,7 +79,7 @@ kernel void votes(device const uint *x [[buffer(0)]],
   ROW(8, quad_all(v & 1))
   ROW(9, quad_any(v & 1))
   uint seen = 0;
-  // Only some threads are here.
+  // Only some threads reach this.
   if (v & 1) seen = (uint)(simd_vote::vote_t)simd_active_threads_mask();
   ROW(10, seen)
   uint part = 0;

@@ -589,7 +589,7 @@ declare i1 @air.atomic_compare_exchange_weak{name}u.v4i32({TEXTURE}, <2 x i32>, 
         out = run(function.pipeline(debug=debug), {0: np.zeros(400, np.int32)},
                   100, 25, textures=[one])[0]
         assert one.numpy().tolist() == [[200, 99, 77, 6]]
-        # What was read; nothing from outside the texture.
+        # The texels read; nothing from outside the texture.
         assert (out.reshape(100, 4) == [77, 0, 0, 0]).all()
 
 

@@ -22,7 +22,7 @@ TRIPLE = "aarch64-linux-gnu"
 TEST_SECONDS = 300  # of qemu's, on a busy machine
 RANDOM_KERNELS = 6
 
-# What differs between machines: code, signals, atomics, memory order.
+# Tests that depend on the machine: code, signals, atomics, memory order.
 TESTS = """
 grids.three_dimensions_with_uneven_edges
 grids.places_in_two_dimensions

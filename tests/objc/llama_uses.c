@@ -12,7 +12,7 @@
 
 #include "ggml-backend.h"
 
-enum { THREADS = 1 };  // more would spin for each other
+enum { THREADS = 1 };  // more threads would spin while they wait for each other
 
 static void quiet(enum ggml_log_level level, const char *text, void *unused) {
   (void)unused;

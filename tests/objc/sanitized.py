@@ -17,7 +17,7 @@ def environment(leaks=False):
     needed = subprocess.run(["readelf", "-d", LIBRARY], capture_output=True,
                             text=True, check=True).stdout
     names = re.findall(r"\[lib([a-z]*san)\.so[.0-9]*\]", needed)
-    # ubsan alone needs no preloading, and asan has it.
+    # ubsan alone needs no preloading; asan contains it.
     first = [name for name in names if name in ("asan", "tsan")]
     if not first:
         return dict(os.environ)

@@ -213,7 +213,7 @@ int main(void) {
     dispatch_sync(serial, ^{
       CHECK(counted == THREADS * 50);
     });
-    // What listeners were told before stands in their queue.
+    // The queue already holds the calls of earlier listeners.
     dispatch_sync(listener.dispatchQueue, ^{
     });
     CHECK(wrong == 0);

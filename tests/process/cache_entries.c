@@ -448,7 +448,8 @@ TEST(cache, reads_from_a_read_only_folder) {
 TEST(cache, goes_without_when_a_file_cannot_be_written) {
   const char *folder = use_cache_folder();
   const struct rlimit none = {16, RLIM_INFINITY};
-  setrlimit(RLIMIT_FSIZE, &none);  // as good as a full disk, and a signal too
+  setrlimit(RLIMIT_FSIZE, &none);  // behaves like a full disk, and raises a
+                                   // signal too
   CHECK(!is_hit("kernel a"));
   CHECK(!is_hit("kernel a"));
   CHECK_EQUAL(count_files(folder, ""), 0);

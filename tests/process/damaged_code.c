@@ -112,7 +112,7 @@ TEST(damaged, source_is_an_error_or_compiles) {
     mtli_compiled_clear(&compiled);
     free(text);
   }
-  CHECK(wrong > COUNT / 4);  // it is damage that was done
+  CHECK(wrong > COUNT / 4);  // most containers are really damaged
 }
 
 // Writes the container again, with a few bits of its IR turned.

@@ -461,8 +461,8 @@ TEST(host, that_is_killed_in_mid_request_takes_the_worker_along) {
   CHECK_EQUAL(waitpid(host, NULL, 0), host);
 }
 
-// A child that the host leaves behind holds nothing of it open. It lives as
-// long as the test.
+// A child that the host leaves behind holds none of the host's files open. It
+// lives as long as the test.
 static int life[2];
 static void leave_child_behind(void) {
   if (fork() == 0) {

@@ -91,9 +91,10 @@ TEST(lost, time_limits_count_the_processors_time) {
   setenv("METTLE_COMPILER_SECONDS", "1", 1);
   mtl_compile_options options = {.header_callback = stop_worker,
                                  .header_context = "kernel stopped"};
-  // A machine that has no time for the compiler takes nothing from its limit.
+  // Time in which a busy machine does not run the compiler does not count
+  // towards its limit.
   CHECK_TEXT(compile_name("include-pid", &options), "stopped");
-  // What it uses itself still counts.
+  // Its own processor time still counts.
   mtli_compiled compiled;
   options.header_context = "spin";
   CHECK_ERROR(compile_text("include-pid", &options, &compiled),
@@ -145,7 +146,7 @@ TEST(lost, killed_server_in_mid_request) {
   CHECK(server_pid() != victim);
 }
 
-// The name of the header is the worker's process.
+// The header's name is the worker's process number.
 static bool kill_worker(void *context, const char *name, const char **out_text,
                         size_t *out_length) {
   victim = atoi(name);
@@ -191,7 +192,7 @@ TEST(lost, a_server_that_stands_still_is_given_up) {
               "time limit");
   compile_ok("kernel next");
   CHECK(server_pid() != server);
-  kill(server, SIGCONT);  // sees that nobody is there any more
+  kill(server, SIGCONT);  // it finds that the server's peer is gone
   wait_for_end_of(server);
 }
 

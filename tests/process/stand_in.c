@@ -112,7 +112,7 @@ static void include(stand_in *self, const char *name) {
   }
 }
 
-// What the C compiler must not know.
+// Volatile: the C compiler must not know its value.
 static volatile int endless = 1;
 static volatile uintptr_t address_of_nothing = 8;
 

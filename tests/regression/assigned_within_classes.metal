@@ -26,7 +26,7 @@ struct Counting {
   operator uint() const { return value; }
 };
 
-// What takes anything else does not take the class itself.
+// An operator= for other types does not take the class itself.
 struct Loose {
   uint value;
   template <typename T, typename = enable_if_t<is_arithmetic_v<T>>>

@@ -13,7 +13,7 @@ struct number {
   uint words[8];
 };
 
-// Modulo 2^256 - 189, but for the last subtraction.
+// Multiplies modulo 2^256 - 189, but without the last subtraction.
 static void multiply(thread number &result, thread const number &a,
                      thread const number &b) {
   uint product[16];

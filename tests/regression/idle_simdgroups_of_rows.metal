@@ -34,7 +34,7 @@ kernel void rows(device int *out [[buffer(0)]],
   if (l % 32 == 5) { out[l / 32] = s[l]; }
 }
 
-// What stands in front of such a step or behind it is for all.
+// Code in front of such a step or behind it is for all threads.
 kernel void beside(device int *out [[buffer(0)]], device int *sums [[buffer(1)]],
                    uint l [[thread_index_in_threadgroup]]) {
   threadgroup int s[256];

@@ -151,7 +151,7 @@ kernel void up_and_down(device const uint *in [[buffer(0)]],
   out[g * 256 + 2 * l + 1] = t[2 * l + 1];
 }
 
-// Places of other threads, by threads that do not all run.
+// Indices that other threads computed, used by threads that do not all run.
 kernel void scattered(device const uint *in [[buffer(0)]],
                       device uint *out [[buffer(1)]],
                       uint l [[thread_index_in_threadgroup]]) {
@@ -240,7 +240,7 @@ kernel void most(device const uint *in [[buffer(0)]],
   out[i] = sum;
 }
 
-// As many threads as there are, and memory of as much.
+// A threadgroup of run-time size, and memory of the same size.
 kernel void any(device const uint *in [[buffer(0)]],
                 device uint *out [[buffer(1)]],
                 threadgroup uint *t [[threadgroup(0)]],
@@ -258,7 +258,7 @@ kernel void any(device const uint *in [[buffer(0)]],
   out[i] = t[l];
 }
 
-// Two such, and one of the kernel's own.
+// Two such trees, and another one of the kernel's own.
 kernel void several(device const uint *in [[buffer(0)]],
                     device uint *out [[buffer(1)]],
                     threadgroup uint *t [[threadgroup(0)]],

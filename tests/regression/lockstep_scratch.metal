@@ -20,7 +20,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-// Every thread reads all before thread 0 uses the first place again.
+// Every thread reads all elements before thread 0 overwrites the first.
 kernel void reuse(device const int *x [[buffer(0)]],
                   device int *y [[buffer(1)]],
                   uint i [[thread_position_in_grid]],
@@ -67,7 +67,7 @@ kernel void scan(device const int *x [[buffer(0)]],
   y[lane] = sums[lane];
 }
 
-// Each takes its mirror image, then, from there, its neighbour's.
+// Each thread reads its mirror image's element, then its neighbour's.
 kernel void turn(device const int *x [[buffer(0)]],
                  device int *y [[buffer(1)]],
                  uint lane [[thread_index_in_simdgroup]]) {

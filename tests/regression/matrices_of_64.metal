@@ -48,7 +48,7 @@ kernel void product(device const float *b [[buffer(0)]], device float *out [[buf
   *(device float2 *)(out + at.y * 8 + at.x) = *sum.elements() + *fresh.elements();
 }
 
-// What was loaded, one more everywhere and two more on the diagonal.
+// Returns the loaded matrix plus one everywhere and two more on the diagonal.
 kernel void loaded(device const float *b [[buffer(0)]], device float *out [[buffer(1)]]) {
   simdgroup_float8x8 one = make_filled_simdgroup_matrix<float, 8, 8>(1);
   vec<float, 64> counted = __metal_simdgroup_matrix_8x8_load(b, 8);

@@ -39,7 +39,7 @@ kernel void which(device Place *d [[buffer(0)]], constant Place &c [[buffer(1)]]
   out[6] = Place::shared(d->once());
 }
 
-// An array class as translators write it, with references to where it is.
+// An array class as translators write it, with references to its address space.
 template <typename T, size_t N>
 struct Array {
   T elements[N ? N : 1];

@@ -56,7 +56,7 @@ kernel void shared(device uint *out [[buffer(0)]],
     threadgroup_barrier(mem_flags::mem_threadgroup);
     held[l ^ stride] = other + 1;
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    // Each step counts every element up by one.
+    // Each step increments every element.
     wrong += held[l] % 256 != (l + 8 - ctz(stride)) % 256;
   }
   out[i] = held[l];

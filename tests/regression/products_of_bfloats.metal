@@ -26,7 +26,7 @@
 #include <metal_simdgroup_matrix>
 using namespace metal;
 
-// Sides as they lie and turned, one tile as both sides, six sums.
+// Sides stored plainly and transposed, one tile as both sides, six sums.
 kernel void several(device const bfloat *a [[buffer(0)]],
                     device const bfloat *b [[buffer(1)]],
                     device float *out [[buffer(2)]]) {
@@ -83,7 +83,7 @@ kernel void by_threads(device const bfloat *a [[buffer(0)]],
   simdgroup_store(sum, out, 8);
 }
 
-// Sides that come from in front of the loop and from within.
+// Sides loaded in front of the loop and inside it.
 kernel void in_a_loop(device const bfloat *a [[buffer(0)]],
                       device const bfloat *b [[buffer(1)]],
                       device float *out [[buffer(2)]],

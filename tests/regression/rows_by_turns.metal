@@ -86,7 +86,7 @@ kernel void known(device const float *x [[buffer(0)]],
   out[g * 64 + l] = shared[63 - l];
 }
 
-// The first thread begins last: at the end of all numbers.
+// The first thread begins last: its index wraps around.
 kernel void wrapped(device const float *x [[buffer(0)]],
                     device float *out [[buffer(1)]],
                     constant uint &n [[buffer(2)]],

@@ -143,7 +143,7 @@ kernel void chosen(device const particle *p [[buffer(0)]],
            int(own.name >> 32);
 }
 
-// What is between two loads of a row may change it.
+// A store between two loads of a row may change it.
 kernel void rewritten(device int *x [[buffer(0)]],
                       device int *sums [[buffer(1)]],
                       uint row [[thread_position_in_grid]]) {

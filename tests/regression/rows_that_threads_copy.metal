@@ -38,7 +38,7 @@ KERNEL(structures) {
     wrong[t] += memory[other * 20 + k] != other * PITCH + k;
   }
 }
-// Rows where threads say.
+// Rows whose numbers threads read from memory.
 KERNEL(halves) {
   threadgroup half memory[80 * 12];
   const uint from = t * 37 % 80 * 8;

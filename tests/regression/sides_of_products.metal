@@ -30,7 +30,7 @@ static float number(uint i) {
   return float(i * 7 % 11) - 4;
 }
 
-// What the elements of two tiles are multiplied up to.
+// Sums up the products of two tiles' elements.
 template <typename A, typename B>
 static float product(A left, B right, uint row, uint column) {
   float sum = 0;
@@ -80,7 +80,7 @@ static void fill(threadgroup T *memory, uint first, uint lane) {
     return product(LEFT(left), RIGHT(right), row, column); \
   }
 
-// All four ways that sides can lie.
+// All four combinations of transposed and plain sides.
 template <typename T>
 static uint count_turned(threadgroup T *memory, uint s, uint lane) {
   uint wrong = 0;

@@ -62,7 +62,7 @@ kernel void few(device const float *in [[buffer(0)]],
   for (uint i = l; i < 1024; i += 64) out[i] = t[i];
 }
 
-// The largest, where it is, and the least that is a number.
+// The largest element and its index, and the smallest number that is no NaN.
 kernel void most(device const float *in [[buffer(0)]],
                  device float *out [[buffer(1)]],
                  uint l [[thread_index_in_threadgroup]],

@@ -54,7 +54,7 @@ TEST(pointer_map, refuses_what_is_tracked_and_forgets_once) {
   CHECK_ERROR(mtl_memory_track(buffer), MTL_INVALID_ARGUMENT, "already");
   CHECK_OK(mtl_memory_forget(buffer));
   CHECK_ERROR(mtl_memory_forget(buffer), MTL_NOT_FOUND, "not tracked");
-  CHECK_OK(mtl_memory_track(buffer));  // as a model that is loaded again
+  CHECK_OK(mtl_memory_track(buffer));  // like a model that is loaded again
   CHECK_OK(mtl_memory_forget(buffer));
 }
 

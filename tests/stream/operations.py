@@ -111,7 +111,7 @@ class Array:
             count = 0
         self.extent = count
         self.address = ctypes.c_void_p()
-        # Something in front, so that offsets are not 0.
+        # Memory in front, so that offsets are not 0.
         check(LIBRARY.mtl_memory_allocate(
             STREAM, ctypes.c_size_t((count + 3) * item), 0,
             ctypes.byref(self.address)))
@@ -841,7 +841,7 @@ def puts_where_indices_say():
     put_at((6, 4), [np.array([1, 1, 2])], random(3, 4), True)
     put_at((6, 4, 5), [None, np.array([0, 3])], random(6, 2, 5), False)
     put_at((6, 4, 5), [rows, np.array([[0], [2]])], random(2, 3, 5), False)
-    # Indices that are no neighbours stand in front.
+    # Indices that are not adjacent: their dimension comes first.
     put_at((6, 4, 5), [rows, None, rows], random(3, 4), False)
     put_at((6, 4, 5), [rows, rows, rows], random(1), True)
 

@@ -158,7 +158,7 @@ TEST(stream_errors, a_dispatch_without_its_argument_fails_the_wait) {
   mtl_stream *stream = new_stream();
   mtl_buffer *buffer = new_words(stream, 8);
   record(stream, new_kernel("add_one"), buffer, 8);
-  // The argument of the dispatch before is forgotten.
+  // The previous dispatch's argument is unbound.
   const uint64_t grid[] = {8};
   CHECK_OK(mtl_stream_start_encoding(stream, new_kernel("add_one")));
   CHECK_OK(mtl_stream_dispatch(stream, grid, 1, NULL));

@@ -5,7 +5,7 @@
 #include "harness/test.h"
 #include "runtime/driver.h"
 
-// The slots are pointers, one behind the other from device_count to the end.
+// The slots are consecutive pointers, from device_count to the end.
 TEST(drivers, no_slot_is_null) {
   const size_t first = offsetof(mtli_driver, device_count);
   const size_t count = (sizeof(mtli_driver) - first) / sizeof(void *);

@@ -345,7 +345,7 @@ TEST(ranges, arithmetic_of_lanes) {
              "right\n");
 }
 
-// A number below 0 is a large one there.
+// As an unsigned number, a negative one is large.
 TEST(ranges, a_number_that_leaves_its_type_is_not_taken_for_itself) {
   CHECK_TEXT(facts_of(LANE "%less = sub i32 %lane, 1\n"
                            "%wide = zext i32 %less to i64\n"

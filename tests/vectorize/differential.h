@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-// What every kernel over kernels.h takes, as the rig wants it.
+// The parameters of every kernel over kernels.h, for the rig.
 extern const char differential_parameters[];
 
 // Compiles kernel number in tier 0 and, for each target, in tier 1, runs all

@@ -218,8 +218,8 @@ void facts_of_counters(const facts_subject *s) {
   }
 }
 
-// Of numbers whose range is known at compile time, for a place that nothing but
-// the entry leads to: "right if asked" where the launch has to tell.
+// Ranges that are known at compile time, at a place that only the entry leads
+// to: "right if asked" if they hold only under a run-time test.
 void facts_of_ranges(const facts_subject *s) {
   LLVMBasicBlockRef place = LLVMAppendBasicBlockInContext(
       s->kernel->context, s->kernel->thread, "place");
@@ -311,7 +311,7 @@ void facts_of_wraps(const facts_subject *s) {
   }
 }
 
-// What load_ir has of the frontend; no function here is loaded.
+// load_ir's function of the frontend; no function here is loaded.
 bool mtlc_load_kernel(LLVMContextRef context, const void *bitcode,
                       size_t size_bytes, const char *symbol,
                       LLVMModuleRef *out_module) {

@@ -479,7 +479,7 @@ KERNEL(30) {
                     __builtin_copysignf(2.0f, v) + __builtin_rintf(v);
 }
 
-// threads beside each other in rows: positions in two dimensions
+// rows of threads: positions in two dimensions
 KERNEL(31) {
   uint i = in.at.y * in.p[1] + in.at.x;
   float v = in.x[i] + in.x[in.at.y] * in.x[in.at.x];

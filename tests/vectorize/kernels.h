@@ -29,7 +29,7 @@ struct input {
   device int *n;       // [threads * 16]
   device float *out;   // [threads * 16]
   device uint *bits;   // [threads * 16]
-  device uint *p;      // [8] the same for all: threads, a width, ...
+  device uint *p;  // [8] the same for all threads: their number, a width, ...
   uint3 at, in_group;  // thread_position_in_grid, _in_threadgroup
   uint index, lane, simdgroup;
   uint3 group_size, group, grid;

@@ -59,7 +59,7 @@ static void fill_inputs(float *x, uint32_t *n, uint32_t *bytes) {
   }
 }
 
-// What a kernel finds: its output and its shared words, and its uniforms.
+// Fills a kernel's output, shared words and uniforms.
 static void fill(const shape *s, uint32_t *output, uint32_t *shared,
                  uint32_t *uniforms) {
   for (uint32_t i = 0; i < OUTPUT_WORDS; i++) {

@@ -41,7 +41,7 @@ static mtl_status map_open(const char *what, const char *path, int file,
 mtl_status mapped_file_open(const char *what, const char *path,
                             mapped_file *out_file) {
   *out_file = (mapped_file){0};
-  // Not held up by a pipe that nobody writes to.
+  // Non-blocking: a pipe without a writer must not hold the process up.
   const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) {
     return fail(what, path, errno);

@@ -15,7 +15,7 @@
 
 static mtl_status open_object(mtl_model *model, const char *name,
                               const char *path) {
-  // Every model has the same names.
+  // All models export functions of the same names.
   char text[512] = "";
   model->object = own_scope_open(path, "AOTInductorModelContainerRun", text,
                                  sizeof text);
@@ -94,7 +94,7 @@ static mtl_status load_object(mtl_model *model, const char *name,
   return create_container(model, name, instances);
 }
 
-// The object's file is read again where it has weights in itself.
+// The object's file is read again if the weights are in it.
 static mtl_status load_bytes(mtl_model *model, const char *name,
                              const void *bytes, size_t size,
                              uint32_t instances) {
@@ -318,7 +318,8 @@ static mtl_status add_missing(const mtl_model *model, model_pair *pairs,
   if (!model->call.entries) {
     return MTL_OK;
   }
-  for (int pass = 0; pass < 2; ++pass) {  // the inactive set, the active one
+  for (int pass = 0; pass < 2; ++pass) {  // the inactive set, then the active
+                                          // one
     if (model->call.entries(model->container, &entries, &entry_count,
                             pass == 0) != 0) {
       return model_fail_call(model, "a set of constants");

@@ -179,7 +179,7 @@ static mtl_status compile(kernel_source *source, mtl_device *device) {
 static void *compile_some(void *context) {
   compilation *shared = context;
   for (;;) {
-    // Relaxed: a number is all that is handed out.
+    // Relaxed: each thread only needs a number of its own.
     const size_t index =
         atomic_fetch_add_explicit(&shared->next, 1, memory_order_relaxed);
     if (index >= shared->model->kernel_count) {

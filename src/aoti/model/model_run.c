@@ -24,7 +24,7 @@ static mtl_status check_call(const mtl_model *model, size_t input_count,
                     "the model's weights are missing: MODEL_weights.blob is "
                     "not beside MODEL.so, and none were given");
   }
-  // What failed before must not look like a failure of this run.
+  // An earlier failure must not look like a failure of this run.
   return mtl_stream_error(stream);
 }
 
@@ -55,7 +55,7 @@ static mtl_status separate_handles(mtl_model_result *result) {
 // Runs with handles, which the model takes.
 static mtl_status run_handles(mtl_model *model, AtenTensorHandle *inputs,
                               mtl_model_result *result, mtl_stream *stream) {
-  mtl_fail(MTL_OK, "%s", "");  // so that a text is this run's
+  mtl_fail(MTL_OK, "%s", "");  // so that the text is of this run
   const int32_t error =
       model->call.run(model->container, inputs, model->input_count,
                       result->tensors, model->output_count, NULL, NULL);

@@ -54,8 +54,8 @@ static mtl_status load_file(mtl_model *model, const char *path) {
   return status;
 }
 
-// Weights that are not in the object itself, where none were loaded. Only such
-// models tell a size; others print a complaint.
+// True if a model has no weights in its object and none were loaded. Only such
+// models report a size; others print a complaint.
 static bool lacks_weights(const mtl_model *model) {
   const model_pair *entries = NULL;
   size_t count = 0;

@@ -155,7 +155,7 @@ static const char *text_at(const elf_file *file, const dynamic_part *part,
 
 // Where functions are looked up: this library's, and no other's.
 typedef struct own_functions {
-  void *handle;  // of dlopen; NULL where nothing is found
+  void *handle;  // of dlopen; NULL if no library is found
   const void *base;
 } own_functions;
 

@@ -57,7 +57,7 @@ static void transform_by_halves(const fourier *it, double complex *row) {
         const double complex root = it->roots[k * (n / (2 * half))];
         const double complex a = row[start + k];
         const double complex b = row[start + k + half];
-        // Spelled out: C's product looks for infinities.
+        // Written out: C's complex product tests for infinities.
         const double complex turned =
             CMPLX(creal(b) * creal(root) - cimag(b) * cimag(root),
                   creal(b) * cimag(root) + cimag(b) * creal(root));
@@ -129,8 +129,9 @@ static void fourier_run(const fourier *it, double complex *row) {
 
 // --- An array ----------------------------------------------------------------
 
-// Along one dimension of a dense array with that many elements before and
-// behind it. The inverse is the transform of the conjugate, conjugated.
+// Transforms along one dimension of a dense array with that many elements
+// before and behind it. The inverse is the transform of the conjugate,
+// conjugated.
 static mtl_status transform_dimension(double complex *data, int64_t before,
                                       int64_t length, int64_t behind,
                                       bool is_forward) {
@@ -189,7 +190,7 @@ static mtl_status check_request(request *it, const int64_t *dims,
   return MTL_OK;
 }
 
-// Dense, in the order of self's dimensions.
+// Transforms a dense array, in the order of self's dimensions.
 static mtl_status transform(const request *it, double complex *data) {
   const aoti_tensor *self = it->self;
   double scale = 1;
@@ -239,7 +240,7 @@ static void choose_strides(const request *it, const int64_t *sizes,
     order[count++] = it->dims[i];
   }
 #ifdef __x86_64__
-  // Insertion, which is stable, within each part.
+  // Insertion sort, which is stable, within each part.
   const int64_t end = count - keeps_last;
   for (int64_t i = 1; i < end; ++i) {
     const int64_t moved = order[i];

@@ -121,7 +121,7 @@ AOTITorchError aoti_torch_index_put_out(AtenTensorHandle out,
   AOTI_TRY(begin_in_place(out, self, &stream, &to));
   AOTI_TRY(aoti_tensor_describe(values, &from));
   for (uint32_t i = 0; i < num_indices; ++i) {
-    // One that is not defined takes all of its dimension.
+    // An undefined index selects its whole dimension.
     list[i] = indices[i] && indices[i]->storage ? &places[i] : NULL;
     if (list[i]) {
       AOTI_TRY(aoti_tensor_describe(indices[i], &places[i]));

@@ -172,7 +172,7 @@ AOTITorchError aoti_torch_mps_gated_delta_rule(
 static mtl_status set_list(int64_t target[MTL_CONVOLUTION_MAX_RANK],
                            uint32_t rank, const int64_t *list, int64_t length,
                            const char *name) {
-  // One number stands for every dimension.
+  // A single number applies to every dimension.
   if (length != 1 && length != rank) {
     return mtl_fail(MTL_INVALID_ARGUMENT,
                     "convolution: %s has %" PRId64 " numbers, not %u", name,
@@ -335,8 +335,8 @@ static mtl_tensor four_dimensions(const mtl_tensor *tensor,
   return four;
 }
 
-// Of query, key, value, out, weights and mask; of the last two, those that
-// there are. All but mask have query's rank and leading sizes.
+// Attends with query, key, value, out, and weights and mask where they are
+// given. All but mask have query's rank and leading sizes.
 static mtl_status attend_each(mtl_stream *stream, const mtl_tensor *all,
                               bool has_weights, const mtl_tensor *mask,
                               bool is_causal, double scale) {
@@ -365,7 +365,7 @@ static mtl_status attend(const aoti_tensor *query, const aoti_tensor *key,
                          const aoti_tensor *value, const aoti_tensor *mask,
                          bool is_causal, const double *scale,
                          const aoti_tensor *out, const aoti_tensor *weights) {
-  // Of the last two, those that there are.
+  // Weights and mask, where they are given.
   const aoti_tensor *const first = weights ? weights : mask;
   operation all;
   BEGIN(all, weights ? FOURTH | FIFTH : FOURTH, query, key, value, out, first,
@@ -376,7 +376,7 @@ static mtl_status attend(const aoti_tensor *query, const aoti_tensor *key,
                      scale ? *scale : 0);
 }
 
-// key, value and mask beside query: the leading dimensions are query's.
+// Checks key, value and mask against query: the leading dimensions are query's.
 static mtl_status check_attention(const aoti_tensor *query,
                                   const aoti_tensor *key,
                                   const aoti_tensor *value,

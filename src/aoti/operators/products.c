@@ -177,7 +177,7 @@ static mtl_status multiply_group(const grouped *it, int64_t g, int64_t first,
 }
 
 static mtl_status multiply_groups(const grouped *it, const aoti_tensor *ends) {
-  AOTI_TRY(aoti_wait());  // ends are the host's to read
+  AOTI_TRY(aoti_wait());  // the host reads the ends
   const bool by_sum = it->a->rank == 2 && it->b->rank == 2;
   const int64_t limit = by_sum             ? it->a->sizes[1]
                         : it->a->rank == 2 ? it->a->sizes[0]

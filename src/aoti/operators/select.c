@@ -221,7 +221,7 @@ static mtl_status select_elements(const selection *it,
       return mtl_fail(MTL_UNSUPPORTED, "index: %" PRId64 " dimensions", rank);
     }
   }
-  // What is left of self keeps its order in memory.
+  // The remaining dimensions of self keep their order in memory.
   const aoti_tensor rest_of_self = {
       .rank = rank, .sizes = sizes, .strides = strides};
   AOTI_TRY(host_make_elements(&rest_of_self, NULL, self->dtype, rank, sizes,

@@ -93,7 +93,7 @@ static mtl_status make_pooled(const aoti_tensor *self, const window *it,
   return aoti_tensor_before_write(*out_new);
 }
 
-// The part of window `place` that lies inside, along dimension d.
+// Finds the part of a window's place that lies inside, along dimension d.
 static void bounds(const window *it, int d, int64_t place, int64_t *first,
                    int64_t *end) {
   *first = place * it->stride[d] - it->padding[d];
@@ -106,7 +106,7 @@ static void bounds(const window *it, int d, int64_t place, int64_t *first,
 
 typedef struct pooled {
   double value;
-  int64_t place;  // of the largest, in its plane
+  int64_t place;  // place of the largest element, in its plane
   int64_t count;
 } pooled;
 

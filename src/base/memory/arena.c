@@ -41,7 +41,7 @@ static void pool_push(mtli_arena_pool *pool, struct mtli_arena_block *first,
                                                   memory_order_relaxed));
 }
 
-// NULL if there is none.
+// Returns NULL for an empty pool.
 static struct mtli_arena_block *pool_take(mtli_arena_pool *pool) {
   if (!pool || !atomic_load_explicit(&pool->blocks, memory_order_relaxed)) {
     return NULL;
@@ -54,7 +54,7 @@ static struct mtli_arena_block *pool_take(mtli_arena_pool *pool) {
   atomic_fetch_sub_explicit(&pool->count, 1, memory_order_relaxed);
   struct mtli_arena_block *rest = first->next;
   struct mtli_arena_block *none = NULL;
-  // Where others have put some meanwhile, the end of the rest has to be found.
+  // If other threads have put blocks in meanwhile, find the end of the rest.
   if (rest && !atomic_compare_exchange_strong_explicit(&pool->blocks, &none,
                                                        rest,
                                                        memory_order_release,

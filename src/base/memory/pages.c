@@ -70,7 +70,7 @@ static bool map_apart(size_t whole_bytes, size_t guard_bytes,
   const bool is_huge = whole_bytes >= HUGE_BYTES;
   const size_t slack_bytes = is_huge ? HUGE_PAGE_BYTES : 0;
   const size_t map_bytes = whole_bytes + 2 * guard_bytes + slack_bytes;
-  // Guards take page tables, which a mapping of their own does not.
+  // Guard pages need page tables, which a mapping of its own does not.
   const bool is_small = guard_bytes <= GUARD_BYTES && mtli_guard_is_there();
   char *first = map(map_bytes, is_small ? PROT_READ | PROT_WRITE : PROT_NONE);
   if (!first) {
@@ -178,7 +178,7 @@ mtl_status mtli_pages_create(size_t length_bytes, size_t end_alignment_bytes,
                      strerror(errno));
   }
   if (whole_bytes >= HUGE_BYTES) {
-    // Advice: failure does not matter.
+    // Only advice: failure does not matter.
     madvise(out_pages->bytes, whole_bytes, MADV_HUGEPAGE);
   }
   if (end_alignment_bytes) {

@@ -97,7 +97,7 @@ static int take(mtli_slots *slots) {
     atomic_fetch_sub(&slots->count, 1);
     return -1;
   }
-  // Round and round: one word after the other, one bit of each.
+  // Searches in a ring: word after word, bit after bit.
   for (;;) {
     const uint32_t word =
         atomic_fetch_add_explicit(&slots->cursor, 1, memory_order_relaxed) %
@@ -167,7 +167,7 @@ char *mtli_slots_open(mtli_slots_kind kind, size_t size_bytes,
 
 void mtli_slots_close(mtli_slots *home, char *bytes, size_t size_bytes) {
   const size_t slot = (size_t)(bytes - home->first) / stride_bytes();
-  // Otherwise it holds old contents, and is never to be had again.
+  // If that fails the slot holds old contents, and is never used again.
   if (close_slot(home, bytes, size_bytes)) {
     give(home, slot);
   }

@@ -34,7 +34,7 @@ mtl_status mtli_trace_start_by_setting(void);
 mtl_status mtli_trace_stop(void);
 // Counts the timelines of the process.
 uint32_t mtli_trace_timeline(void);
-// After a fork, in the child: the file is the parent's.
+// In the child of a fork: forgets the timeline, which is the parent's.
 void mtli_trace_forget(void);
 
 // The track that shows an event: the calling thread's, or one made for it. A

@@ -92,8 +92,8 @@ static size_t rule_of(const char *kind) {
   return 0;
 }
 
-// The places that one is inlined into, as the way to it: "a:1:2, b:3:4" from
-// the inside outwards.
+// Writes the inlined places as a code flow: "a:1:2, b:3:4", from the inside
+// outwards.
 static void write_flow(FILE *file, const mtl_check_place *place) {
   fputs("\"codeFlows\": [{\"threadFlows\": [{\"locations\": [", file);
   char *chain = strdup(place->inlined);

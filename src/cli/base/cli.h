@@ -12,7 +12,7 @@
 // Scripts depend on these.
 typedef enum cli_exit {
   CLI_DONE = 0,
-  CLI_FAILED = 1,        // the command line was right, the work failed
+  CLI_FAILED = 1,        // the command line was right, but the work failed
   CLI_USAGE = 2,         // the command line is wrong
   CLI_NOT_COMPILED = 3,  // the source did not compile; with --check CLI_FOUND
   CLI_FOUND = 3,         // with --check: something was found

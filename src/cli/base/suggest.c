@@ -53,8 +53,8 @@ static unsigned distance(const char *a, size_t a_length, const char *b,
   return rows[a_length % 3][b_length];
 }
 
-// A third of the letters may be wrong. Of two letters none may: too many names
-// are as near.
+// A third of the letters may be wrong. In names of two letters none may: too
+// many names are as similar.
 static unsigned allowance(size_t length) {
   return length < 3 ? 0 : length < 6 ? 1 : (unsigned)(length / 3);
 }
@@ -90,7 +90,7 @@ const char *cli_near_name(const char *word, size_t length,
     }
     const size_t name_length = strlen(names[i]);
     unsigned far = distance(word, length, names[i], name_length, best - 1);
-    // What was cut short: "--rep" for "--repeat".
+    // An abbreviation: "--rep" for "--repeat".
     if (length >= 3 && length < name_length &&
         memcmp(word, names[i], length) == 0) {
       far = least(far, 1);

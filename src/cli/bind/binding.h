@@ -40,13 +40,13 @@ typedef struct kernel_binding {
   npy_array array;        // type and shape; a FILE's once it is open
   unsigned char *values;  // of VALUES: [values_bytes] malloc'ed
   size_t values_bytes;
-  bool is_mixed;            // VALUES of several types: a struct
-  mtl_pixel_format format;  // of a TEXTURE; 0 if its file's type says it
+  bool is_mixed;            // values of several types: a struct
+  mtl_pixel_format format;  // of a texture; 0 if its file's type determines it
   uint32_t size[3];         // texels of a TEXTURE without a file
-  const char *like;         // the TEXTURE whose size and format it has; NULL
+  const char *like;         // the texture whose size and format it copies; NULL
   mtl_sampler_desc sampler;
-  // What it holds one behind the other, where that is known from the kernel
-  // and no scalar; size_bytes is 0 if not.
+  // The type of its elements, known from the kernel, if that is no scalar;
+  // size_bytes is 0 otherwise.
   mtl_member element;
   element_values elements;
   char *functions;  // of a TABLE: names between commas; malloc'ed
@@ -95,7 +95,7 @@ typedef struct constant_value {
   const char *name;  // [name_length]; NULL if the constant goes by index
   size_t name_length;
   uint32_t index;
-  const char *text;  // without a TYPE; NULL once it is read
+  const char *text;  // without a TYPE; NULL once it has been read
   value_type type;
   uint32_t components;
   unsigned char bytes[32];

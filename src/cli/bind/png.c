@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What a call of libpng may leave by longjmp: nothing that is changed behind
-// setjmp is kept in a variable of the function itself.
+// The state of a call of libpng that may leave by longjmp: variables changed
+// behind setjmp must not be locals of the function itself.
 typedef struct png_work {
   const char *path;
   cli_error *error;

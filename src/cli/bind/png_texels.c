@@ -63,7 +63,7 @@ static uint32_t sample_at(const png_picture *picture, size_t index) {
   return sample;
 }
 
-// A texel's red, green, blue and alpha of any picture.
+// Reads a texel's red, green, blue and alpha from any picture.
 static void read_color(const png_picture *picture, size_t texel,
                        uint32_t color[4]) {
   const uint32_t channels = picture->channels;
@@ -76,7 +76,7 @@ static void read_color(const png_picture *picture, size_t texel,
                                : (1u << picture->bits) - 1;
 }
 
-// One sample of so many bits as a component of type.
+// Stores one sample of that many bits as a component of type.
 static void store(value_type type, bool as_integer, uint32_t sample,
                   uint32_t bits, unsigned char *target) {
   const uint32_t most = (1u << bits) - 1;

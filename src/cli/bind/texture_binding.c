@@ -8,7 +8,7 @@
 #include "cli/bind/binding.h"
 #include "cli/base/suggest.h"
 
-// In the order in which texture_format_for looks.
+// Order matters: texture_format_for returns the first match.
 static const texture_format formats[] = {
     {"r32Float", MTL_FORMAT_R32_FLOAT, VALUE_F32, 1},
     {"rg32Float", MTL_FORMAT_RG32_FLOAT, VALUE_F32, 2},

@@ -22,7 +22,7 @@ typedef struct corpus_row {
   uint64_t pipeline_ns;
   char *refusal;     // "KERNEL: why it is not vectorised", of the first;
                      // malloc'ed, NULL without
-  bool is_trouble;   // of the machine, not of the source, that something failed
+  bool is_trouble;   // the failure is the machine's, not the source's
   char *diagnostic;  // the first error; malloc'ed, NULL without
 } corpus_row;
 

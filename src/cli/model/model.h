@@ -28,7 +28,7 @@ typedef struct model_options {
 typedef struct model_layout {
   bool is_known[MTL_TENSOR_MAX_RANK];
   int64_t strides[MTL_TENSOR_MAX_RANK];  // elements
-  mtl_buffer *buffer;                    // +1: the input's elements in it, NULL
+  mtl_buffer *buffer;  // +1: the input's elements in this layout; NULL
 } model_layout;
 
 // Lays one of rows [count], contiguous tensors, out in inputs [count] as why, a

@@ -11,8 +11,9 @@
 
 // True if dimension a is outside b in memory: by the known stride, or that of
 // row-major order; of two equal strides the known one is inside.
-static bool lies_outside(const mtl_model_tensor *rows,
-                         const model_layout *layout, uint32_t a, uint32_t b) {
+static bool is_outer_dimension(const mtl_model_tensor *rows,
+                               const model_layout *layout, uint32_t a,
+                               uint32_t b) {
   const int64_t stride_a =
       layout->is_known[a] ? layout->strides[a] : rows->strides[a];
   const int64_t stride_b =
@@ -27,7 +28,7 @@ static void choose_strides(const model_layout *layout,
   uint32_t order[MTL_TENSOR_MAX_RANK];
   for (uint32_t i = 0; i < rows->rank; ++i) {
     uint32_t place = i;
-    for (; place > 0 && lies_outside(rows, layout, i, order[place - 1]);
+    for (; place > 0 && is_outer_dimension(rows, layout, i, order[place - 1]);
          --place) {
       order[place] = order[place - 1];
     }

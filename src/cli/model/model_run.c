@@ -16,13 +16,13 @@
 #include "cli/values/npy.h"
 
 typedef struct model_state {
-  mtl_stream *stream;          // borrowed
-  mtl_buffer **buffers;        // [input_count]
-  mtl_model_tensor *rows;      // [input_count] as the files hold them
-  model_layout *layouts;       // [input_count]
-  mtl_model_tensor *inputs;    // [input_count] as the model takes them
-  mtl_model_result *result;    // of the last run
-  uint64_t *times_ns;          // [repeat]
+  mtl_stream *stream;        // borrowed
+  mtl_buffer **buffers;      // [input_count]
+  mtl_model_tensor *rows;    // [input_count] as in the files
+  model_layout *layouts;     // [input_count]
+  mtl_model_tensor *inputs;  // [input_count] in the layout that the model takes
+  mtl_model_result *result;  // of the last run
+  uint64_t *times_ns;        // [repeat]
   mtl_stream_statistics used;  // by the last run
 } model_state;
 
@@ -81,8 +81,8 @@ static bool describe(const model_input *input, const npy_array *array,
   return true;
 }
 
-// Models are compiled for inputs whose last dimension lies in one piece: brings
-// an array in Fortran's order into C's.
+// Copies an array in Fortran's order into C's order: models are compiled for
+// inputs whose last dimension is contiguous.
 static void turn_rows(const npy_array *array, const char *from, char *target) {
   const size_t size = value_type_get_info(array->type)->size_bytes;
   for (uint64_t i = 0; i < array->element_count; ++i) {

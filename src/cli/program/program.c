@@ -65,7 +65,7 @@ static bool is_compiled(const char *bytes, size_t size) {
          starts_with(bytes, size, METALLIB_MAGIC);
 }
 
-// A metallib is not read as a whole where it is a file with a name.
+// A metallib in a named file is not read as a whole.
 static bool is_metallib_file(const char *path) {
   char magic[4] = "";
   FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
@@ -353,7 +353,7 @@ bool program_find_function(const cli_program *program,
                            bool zero_missing, mtl_function **out_function,
                            cli_error *error) {
   if (!has_kernel(program, name)) {
-    // A function of another stage is there, and told.
+    // The function exists but is of another stage: reports that.
     return mtl_function_create(program->library, name, NULL, out_function) ==
                    MTL_UNSUPPORTED
                ? cli_fail(error, CLI_FAILED, "%s", mtl_last_error())

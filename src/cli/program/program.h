@@ -41,7 +41,7 @@ enum {
     "--constant", OPTION_CONSTANT, true                                      \
   }
 
-// Their part of a help page.
+// These options' part of a help page.
 #define PROGRAM_HELP                                                           \
   "  -I DIR                 search DIR for headers; FILE's own directory is\n" \
   "                         searched first\n"                                  \

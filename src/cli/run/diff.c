@@ -11,7 +11,7 @@
 
 enum { MOST_VARIANTS = 32, NAME_BYTES = 64 };
 
-// One way to run the kernel.
+// One way to run the kernel: a tier and a device.
 typedef struct variant {
   char name[NAME_BYTES];  // "tier 1 on cpu"
   char device[NAME_BYTES];  // "" for the default device

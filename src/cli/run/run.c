@@ -102,7 +102,7 @@ static bool dispatch_all(const run_options *options, run_state *state,
       status = run_restore_textures(options, state);
     }
     if (status == MTL_OK) {
-      // The first one's messages are read or counted.
+      // Messages of the first run are read or counted.
       const run_attempt attempt = {
           .buffers = state->buffers,
           .queue = state->queue,
@@ -116,7 +116,7 @@ static bool dispatch_all(const run_options *options, run_state *state,
   run_print_lost_messages(options, state);
   qsort(state->result.times_ns, options->repeat, sizeof(uint64_t),
         compare_times);
-  // Findings end the command buffer with an error, and no kernel.
+  // A finding, not a kernel, ended the command buffer with an error.
   const bool is_finding = status == MTL_KERNEL_FAULT && cli_check_has_found();
   return status == MTL_OK || is_finding ||
          cli_fail_status(error, status, options->kernel);

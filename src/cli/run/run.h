@@ -29,8 +29,8 @@ typedef struct run_options {
   bool has_grid, has_group, json, log;
   bool unchecked;  // without the run that finds accesses behind ends
   uint32_t repeat;
-  uint64_t time_limit_ns;  // of the kernel; 0 if not given
-  uint32_t call_depth;  // through function tables; 0 if not given
+  uint64_t time_limit_ns;  // of a run; 0 if not given
+  uint32_t call_depth;  // of calls through function tables; 0 if not given
   uint32_t checks;      // MTL_CHECK_ bits of the pipeline
   kernel_binding *bindings;  // [binding_count], each index of a table once
   size_t binding_count;

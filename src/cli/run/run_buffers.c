@@ -76,7 +76,8 @@ static bool is_padded(const mtl_argument *argument) {
          argument->size_bytes == 4 * mtl_data_type_size(argument->type);
 }
 
-// Rows of three numbers under a kernel that steps by four are never meant.
+// Warns of rows of three numbers for a kernel that steps by four, which is
+// never meant.
 static void warn_of_stride(const mtl_argument *argument,
                            const npy_array *array) {
   if (is_padded(argument) && array->dimension_count > 1 &&
@@ -89,7 +90,8 @@ static void warn_of_stride(const mtl_argument *argument,
   }
 }
 
-// Bytes of another size or kind than the kernel's are legal, and seldom meant.
+// Warns of bytes of another size or kind than the kernel's, which are legal and
+// seldom meant.
 static void warn_of_type(const mtl_argument *argument,
                          const kernel_binding *binding) {
   const value_type_info *info = value_type_get_info(binding->array.type);
@@ -125,7 +127,7 @@ static bool create_buffer(const run_state *state, const char *label,
   return status == MTL_OK || cli_fail_status(error, status, label);
 }
 
-// Structs are for an argument of structs, and as long.
+// Takes structs for an argument of structs of the same size.
 static bool take_structs(kernel_binding *binding, const mtl_argument *argument,
                          cli_error *error) {
   const uint32_t struct_bytes = binding->array.struct_bytes;

@@ -27,8 +27,8 @@ typedef struct run_state {
   mtl_function_table **tables;
   mtl_function **linked;
   size_t linked_count;
-  // What a buffer that the kernel writes held at first; NULL if only one run
-  // uses it:
+  // The original contents of a buffer that the kernel writes; NULL if only one
+  // run uses it:
   void **first_contents;
   run_result result;
 } run_state;
@@ -38,7 +38,7 @@ typedef struct run_state {
 bool run_execute(run_options *options, run_state *state, cli_error *error);
 void run_state_clear(run_state *state, size_t binding_count);
 
-// Holds the command line against the kernel's arguments: fails if one is not
+// Checks the command line against the kernel's arguments: fails if one is not
 // bound, warns where a type cannot be meant.
 bool run_check_bindings(const run_options *options, const run_state *state,
                         cli_error *error);

@@ -90,7 +90,7 @@ static bool names_an_argument(const run_options *options,
 
 typedef enum ends_verdict {
   ENDS_HELD,     // the kernel went behind none
-  ENDS_CROSSED,  // *error says which; or it took too long
+  ENDS_CROSSED,  // *error says which end; or the run took too long
   ENDS_UNKNOWN,  // it stopped for another reason
 } ends_verdict;
 

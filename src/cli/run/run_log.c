@@ -24,7 +24,7 @@ static void count_message(void *context, const mtl_log_message *message) {
 }
 
 mtl_status run_create_log(const run_options *options, run_state *state) {
-  // To count takes little room: messages that find none cost least.
+  // Counting needs little room: messages without room cost least.
   const mtl_log_state_desc desc = {.buffer_bytes = options->log ? 0 : 1024};
   const mtl_status status =
       mtl_log_state_create(state->program.device, &desc, &state->log_state);

@@ -74,7 +74,7 @@ static void print_text(const run_options *options, const run_result *result) {
   }
 }
 
-// An object's keys come once.
+// A JSON object's keys must be unique.
 static bool is_printed_before(const run_options *options, size_t number) {
   const run_output *const output = &options->outputs[number];
   for (size_t i = 0; i < number; ++i) {

@@ -10,19 +10,19 @@
 typedef struct trace_event {
   char kind;         // 'X' a slice, 'M' a name; others are as in the file
   uint64_t track;
-  const char *name;  // and category: in the file's bytes
+  const char *name;  // of name and category: in the file's bytes
   const char *category;
   double start_us;
   double length_us;
-  double bytes;           // bound or copied; 0 if it does not say
+  double bytes;  // bytes bound or copied; 0 if the event does not say
   const char *new_name;   // of 'M'
 } trace_event;
 
 typedef struct trace_file {
-  char *bytes;          // malloc'ed; texts of events are in it
+  char *bytes;  // malloc'ed; the events' texts point into it
   trace_event *events;  // [count] malloc'ed
   size_t count;
-  size_t first, end;  // where in the file the whole events are
+  size_t first, end;  // offsets of the whole events in the file
 } trace_file;
 
 // Reads a timeline that Mettle wrote, a whole one or one that was cut short.

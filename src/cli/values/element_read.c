@@ -377,7 +377,7 @@ bool element_read(const mtl_member *element, bool is_one, const char *text,
                       "'%.40s' is too much: the argument is one %.80s",
                       reader.next, element->type_name);
     }
-    // Twice as many each time; the end is cut off below.
+    // Twice as many each time; the rest is cut off below.
     const bool grows = (count + 1) * size_bytes > values->size_bytes;
     if (grows && !element_values_grow(values, element,
                                       count == 0 ? 1 : count * 2, error)) {

@@ -49,7 +49,7 @@ bool npy_open(const char *path, npy_array *out_array, FILE **out_file,
 bool npy_read_data(const char *path, FILE *file, const npy_array *array,
                    void *target, cli_error *error);
 
-// Describes a one-dimensional array. A count whose bytes overflow is false.
+// Describes a one-dimensional array. False if its size in bytes overflows.
 bool npy_describe(value_type type, uint64_t element_count,
                   npy_array *out_array);
 

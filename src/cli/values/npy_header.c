@@ -215,7 +215,8 @@ static bool read_struct_type(header_reader *reader, npy_array *array) {
   return true;
 }
 
-// What descr is on the command line; byte order and NumPy's letter decide.
+// Maps descr to a type's name on the command line, by byte order and NumPy's
+// letter.
 static bool read_type(header_reader *reader, npy_array *array) {
   skip_spaces(reader);
   if (reader->next < reader->end && *reader->next == '[') {
@@ -230,7 +231,7 @@ static bool read_type(header_reader *reader, npy_array *array) {
     return fail_type(reader, descr, "is none of NumPy's");
   }
   if (strcmp(descr + 1, "V2") == 0 && order != '>') {
-    // What NumPy makes of bfloat16 types of other packages.
+    // NumPy's form of other packages' bfloat16 types.
     array->type = VALUE_BF16;
     memcpy(array->descr, descr, sizeof "<V2");
     return true;

@@ -32,7 +32,7 @@ typedef struct air_translation {
   LLVMBuilderRef builder;  // of target
   mtli_arena *arena;  // memory that code points to
   mtli_code *code;         // the container, without blobs
-  air_map types;           // of source to those of target
+  air_map types;  // from values of source to those of target
   air_map values;          // functions, variables, instructions, blocks
   // Debug lines: from files of source to a scope in the current function.
   LLVMDIBuilderRef debug;
@@ -40,7 +40,7 @@ typedef struct air_translation {
   LLVMMetadataRef subprogram;  // of the current function
   air_map scopes;              // by a file's metadata
   bool is_fast_math;
-  // The first functions that have no definition, for the error's text.
+  // The first undefined functions, for the error's text.
   char missing[512];
   size_t missing_count;
   mtl_status status;  // the first failure

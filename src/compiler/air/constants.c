@@ -188,7 +188,7 @@ static void append_call(condition *c, LLVMValueRef call) {
   }
 }
 
-// a && b and a || b, as LLVM has them.
+// Appends a && b or a || b, in LLVM's form.
 static void append_choice(condition *c, LLVMValueRef select) {
   LLVMValueRef yes = LLVMGetOperand(select, 1), no = LLVMGetOperand(select, 2);
   append_value(c, LLVMGetOperand(select, 0));

@@ -118,7 +118,7 @@ static LLVMValueRef call_same(air_translation *t, LLVMValueRef call,
 
 LLVMValueRef air_call_intrinsic(air_translation *t, LLVMValueRef call,
                                 const char *name) {
-  // Functions that depend on their operands' values alone.
+  // Functions whose results depend on their operands alone.
   static const char *const plain[] = {
       "llvm.abs.", "llvm.bitreverse.", "llvm.bswap.", "llvm.ceil.",
       "llvm.copysign.", "llvm.ctlz.", "llvm.ctpop.", "llvm.cttz.",

@@ -29,7 +29,8 @@ static void declare_variable(air_translation *t, LLVMValueRef from) {
   LLVMSetAlignment(to, LLVMGetAlignment(from));
   air_map_set(&t->values, from, to);
   if (air_is_constant(t, from)) {
-    LLVMSetGlobalConstant(to, true);  // external: the pipeline has its value
+    LLVMSetGlobalConstant(to, true);  // external: the pipeline provides its
+                                      // value
     return;
   }
   const bool is_initialisers = strcmp(name, "llvm.global_ctors") == 0;

@@ -105,7 +105,7 @@ static void take_word(argument_reader *r, const char *word) {
   if (strcmp(word, "buffer") == 0 || strcmp(word, "indirect_buffer") == 0) {
     facts->is_pointer = true;
   } else if (strcmp(word, "buffer_size") == 0) {
-    // A reference has as many bytes as its type; a pointer says none.
+    // A reference has as many bytes as its type; a pointer has no known size.
     facts->size_bytes = (uint32_t)air_integer(next(r), 0);
     facts->is_reference = true;
     facts->is_pointer = false;

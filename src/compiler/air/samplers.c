@@ -8,7 +8,7 @@
 #include "code/texture_abi.h"
 #include "compiler/air/air.h"
 
-// Where AIR has the fields.
+// Bit positions of the fields in AIR.
 enum {
   AIR_S = 0,  // 3 bits each
   AIR_T = 3,
@@ -49,7 +49,7 @@ uint64_t air_sampler_bits(uint64_t state) {
   uint64_t low = field(state, AIR_LOD_MIN, 16);
   uint64_t high = field(state, AIR_LOD_MAX, 16);
   if (low == 0 && high == 0) {
-    high = infinite_half;  // as old versions have no limits
+    high = infinite_half;  // old versions have no limits
   }
   return UINT64_C(1) << MTLI_SAMPLER_SET_SHIFT |
          (uint64_t)field(state, AIR_PIXEL, 1) << MTLI_SAMPLER_PIXEL_SHIFT |

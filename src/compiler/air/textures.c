@@ -51,7 +51,7 @@ static const char *const operations[] = {
     "write_", "fence_", "get_width_", "get_height_", "get_depth_",
     "get_array_size_", "get_num_mip_levels_", "get_num_samples_", "atomic_"};
 
-// A name taken to pieces.
+// The parts of a function's name.
 typedef struct texture_name {
   const char *operation;  // followed by '_'
   const char *action;     // of an atomic operation: "fetch_add"
@@ -361,7 +361,7 @@ static void take_options(texture_call *c, sample_options *out) {
   }
 }
 
-// Texture, sampler, shape, coordinates, offset, element.
+// Samples. Arguments: texture, sampler, shape, coordinates, offset, element.
 static LLVMValueRef sample(texture_call *c) {
   const texture_name *name = c->name;
   sample_options options;
@@ -407,7 +407,7 @@ static LLVMValueRef sample(texture_call *c) {
 
 // --- texels ------------------------------------------------------------------
 
-// Coordinates that an offset, in the list's next vector, has moved.
+// Returns coordinates moved by an offset, the list's next vector.
 static void move_place(texture_call *c) {
   enum { FIRST = 2 };  // follows texture and shape
   LLVMValueRef offset[4];
@@ -423,7 +423,7 @@ static LLVMValueRef read(texture_call *c) {
   const bool is_sampled = shape == SHAPE_2D_MS || shape == SHAPE_2D_MS_ARRAY;
   give(c, take(c));
   if (is_next(c, LLVMPointerTypeKind)) {
-    (void)take(c);  // a sampler that reading does not need
+    (void)take(c);  // skips a sampler, which a read does not need
   }
   if (c->name->is_depth && is_next_integer(c)) {
     (void)take(c);

@@ -40,7 +40,8 @@ static mtl_status read_source(translation *job) {
   return MTL_OK;
 }
 
-// The support library's functions that AIR's may want; the target's module.
+// Loads the support library's functions that AIR's may call, as the target's
+// module.
 static mtl_status load_support(translation *job) {
   air_translation *t = &job->air;
   size_t count = 0, most = 1;
@@ -96,8 +97,8 @@ static LLVMValueRef find_function(translation *job, LLVMValueRef *out_node) {
   return found;
 }
 
-// A visible function need not be described: it is the one of its name, or the
-// only one that is no constructor.
+// A visible function need not be described: it is found by name, or is the only
+// function that is no constructor.
 static LLVMValueRef find_visible(translation *job) {
   LLVMValueRef found =
       LLVMGetNamedFunction(job->air.source, job->request->name);
@@ -207,8 +208,8 @@ static void describe(translation *job, LLVMValueRef function,
 
 // --- making ------------------------------------------------------------------
 
-// The support library's functions are part of those that call them, as those of
-// headers are.
+// The support library's functions count as parts of their callers, as functions
+// of headers do.
 static void hide_support(air_translation *t) {
   const unsigned kind = LLVMGetEnumAttributeKindForName("alwaysinline", 12);
   LLVMAttributeRef inlined = LLVMCreateEnumAttribute(t->context, kind, 0);

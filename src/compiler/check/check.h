@@ -66,7 +66,7 @@ typedef struct mtlc_root {
   LLVMValueRef base;  // of a variable; NULL if it is one of several
   uint32_t slot;      // of a parameter, or MTLI_CHECK_NO_SLOT
   uint64_t bytes;     // of a variable or a referenced type; 0 if not known
-  bool is_outside;    // nothing that a kernel's source names
+  bool is_outside;  // memory that no name in the kernel's source refers to
   // Of a texture: the parameter's slot + 1. The parameter holds the address of a
   // descriptor, which holds that of the texels.
   uint32_t texture;
@@ -176,8 +176,8 @@ LLVMValueRef mtlc_stamp(mtlc_kernel *kernel, LLVMBuilderRef builder,
 
 // --- screen_loops.c: bounds of what counted loops access -----------------------
 
-// Made in front of the outermost loop that is left: of an offset, i64, and an
-// i1 that must hold for the two to be its extremes, or NULL.
+// Returns an offset's extremes, in front of the outermost remaining loop: an
+// i64, and an i1 that must hold for the two to be right, or NULL.
 typedef struct mtlc_extreme_offsets {
   LLVMValueRef least, most, holds;
 } mtlc_extreme_offsets;

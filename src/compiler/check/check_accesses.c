@@ -135,14 +135,14 @@ static bool is_free(checking *c, const mtlc_root *root) {
   }
 }
 
-// What a check gives.
+// The result of a check.
 typedef struct checked {
   LLVMValueRef address;  // to access
   LLVMValueRef unset;    // i64, a bit for each byte of a read value
   uint32_t site;
 } checked;
 
-// The call of the run-time part.
+// Calls the run-time part.
 static checked ask(checking *c, LLVMValueRef *arguments, mtli_check_space space,
                    uint32_t site) {
   const bool is_device =
@@ -332,7 +332,7 @@ static void check_atomic(checking *c, LLVMValueRef atomic) {
   if (c->shadows && !sets) {
     check_changed(c, &it, &root);
   }
-  // What others are about to read is used; a comparison decides.
+  // A comparison uses memory that other threads are about to read.
   for (unsigned i = 1; c->shadows && i <= (is_exchange ? 2u : 1u); ++i) {
     check_use_at(c, atomic, LLVMGetOperand(atomic, i), it.site);
   }
@@ -343,7 +343,7 @@ static void check_atomic(checking *c, LLVMValueRef atomic) {
   }
 }
 
-// A piece that is copied or filled at once.
+// Checks a piece of memory that is copied or filled at once.
 static void check_piece(checking *c, LLVMValueRef piece, unsigned operand,
                         mtli_check_access access) {
   const mtlc_root root =
@@ -412,7 +412,7 @@ static void use_with(checking *c, LLVMValueRef at, mtli_check_access access,
   call(c, "mettle.check.use", arguments, 3);
 }
 
-// An operation makes a value that is not finite of others.
+// Checks an operation that may make a non-finite value of finite ones.
 static void check_birth(checking *c, LLVMValueRef operation) {
   if (wants(c, MTLI_CHECK_NAN) && mtlc_is_floating(LLVMTypeOf(operation))) {
     go_behind(c, operation);
@@ -521,7 +521,7 @@ static void check_call(checking *c, LLVMValueRef i) {
     check_texel(c, i, MTLI_CHECK_WRITE);
   } else if (mtlc_starts_with(name, "mettle.barrier.") ||
              mtlc_starts_with(name, "mettle.simd.")) {
-    // What the source does not say orders nothing.
+    // Accesses without a place in the source are not checked for races.
     if (wants(c, MTLI_CHECK_RACES | MTLI_CHECK_SYNC | MTLI_CHECK_INIT) &&
         !mtlc_is_marked(i, MTLC_TOGETHER_MARK)) {
       check_wait(c, i, name);
@@ -567,7 +567,8 @@ static int compare_order(const void *left, const void *right) {
   return a->order < b->order ? -1 : a->order > b->order;
 }
 
-// Every block behind those that lead to it, but for the ways back of cycles.
+// Checks blocks in an order in which predecessors come first, except for back
+// edges.
 static void check_thread(checking *c) {
   mtlc_flow flow = mtlc_flow_of(c->kernel->thread);
   mtlc_values work = {0};

@@ -9,7 +9,7 @@
 
 #include "compiler/check/check.h"
 
-enum { MTLC_WORD_BYTES = 4 };  // memory that one cell of the checker is about
+enum { MTLC_WORD_BYTES = 4 };  // bytes of memory for one cell of the checker
 
 // Parameters of a fast path.
 enum {

@@ -106,7 +106,7 @@ static void check_read(const mtlc_fast_path_code *e, LLVMValueRef cell,
   store_at(e, LLVMBuildOr(e->builder, site, bytes, ""), cell,
            offsetof(mtli_check_cell, read_site));
   LLVMBuildBr(e->builder, done);
-  // Some segment has read here: it must have read at least these bytes.
+  // A segment has read here: it must have read at least these bytes.
   LLVMPositionBuilderAtEnd(e->builder, taken);
   LLVMValueRef had = mtlc_fast_load(e, e->types.i16, cell,
                                     offsetof(mtli_check_cell, read_site));

@@ -42,7 +42,7 @@ static mtlc_member member_in(LLVMBuilderRef builder,
   return (mtlc_member){base, bytes};
 }
 
-// The subscript of an array, and not of a pointer to its elements.
+// True for a subscript of an array, as opposed to a pointer to its elements.
 static bool is_subscript(LLVMValueRef address) {
   LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
   LLVMValueRef first = LLVMGetOperand(address, 1);

@@ -290,8 +290,8 @@ static LLVMValueRef extended(hoist *h, LLVMValueRef value, bool is_last) {
   return sum;
 }
 
-// i64, in front of the outermost loop; NULL if it is not such a sum. A value of
-// 32 bits is as it would be with more, which is the same modulo 2^32.
+// Returns an i64 in front of the outermost loop; NULL if the offset is no such
+// sum. A value of 32 bits is computed with more, which is the same modulo 2^32.
 static LLVMValueRef extreme(hoist *h, LLVMValueRef value, bool is_last,
                             bool is_signed) {
   LLVMTypeRef wide = LLVMTypeOf(number(h, 0));

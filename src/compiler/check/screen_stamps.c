@@ -181,8 +181,8 @@ static void look_at_write(emitter *e, bool is_read) {
   }
 }
 
-// Atomics of all threads agree with each other. What is not set they may not
-// read.
+// Atomics of all threads do not race with each other. They must not read unset
+// bytes.
 static void look_at_atomic(emitter *e, bool is_read) {
   for (unsigned k = 0; k < e->words; ++k) {
     LLVMValueRef write = load(e, WRITES, k);

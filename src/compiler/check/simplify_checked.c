@@ -77,7 +77,7 @@ static void mark_variables(mtlc_kernel *kernel) {
     LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(start));
     LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(start));
     LLVMValueRef function = unset_of(kernel, type);
-    char name[256];  // a number after the point makes it unique
+    char name[256];  // a number behind the point makes it unique
     snprintf(name, sizeof name, "%s.", mtlc_name(variable));
     LLVMValueRef value =
         LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,

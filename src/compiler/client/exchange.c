@@ -23,7 +23,7 @@ enum {
   GRACE_SECONDS = 5,
 };
 
-// How reading one message ended.
+// How reading a message ended.
 typedef enum talk {
   TALK_DONE,
   TALK_ENDED,  // by the other side
@@ -128,7 +128,7 @@ static talk receive_frame(const talker *self, mtlc_frame_kind *out_kind,
     return received;
   }
   if (!mtlc_frame_parse(header, out_kind, &length)) {
-    return TALK_ENDED;  // the worker has lost its mind
+    return TALK_ENDED;  // the worker sends nonsense
   }
   out_contents->data = malloc(length ? (size_t)length : 1);
   if (!out_contents->data) {
@@ -167,7 +167,7 @@ static talk answer_header(const talker *self, const mtli_bytes *question) {
 static talk converse(talker *self, mtli_bytes *out_bytes) {
   *out_bytes = (mtli_bytes){0};
   talk state = send_frame(self, self->exchange->kind, self->exchange->contents);
-  // A worker that ended early may have sent before that it began.
+  // A worker that ended early may have announced before that it began.
   if (state != TALK_DONE && state != TALK_ENDED) {
     return state;
   }

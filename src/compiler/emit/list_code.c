@@ -34,7 +34,7 @@ static mtl_status write_assembly(mtlc_kernel *kernel,
   return status;
 }
 
-// What the listing is at.
+// The state of the listing's parser.
 typedef struct listing {
   const char *comment;  // begins one, on this target
   mtli_bytes *out;

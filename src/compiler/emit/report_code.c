@@ -28,7 +28,7 @@ typedef struct code_facts {
   bool used[VECTOR_REGISTERS];
 } code_facts;
 
-// "%zmm12" and its halves and quarters; other registers are no vectors.
+// Notes "%zmm12" and its halves and quarters; other registers hold no vectors.
 static void note_registers(const char *text, code_facts *facts) {
   for (const char *at = text; (at = strstr(at, "mm")); at += 2) {
     if (at - text >= 2 && at[-2] == '%' && strchr("xyz", at[-1]) &&

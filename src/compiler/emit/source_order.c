@@ -39,7 +39,8 @@ typedef struct walk {
   LLVMValueRef *items;  // [count] the block's instructions
   uint32_t count;
   lanes_map numbers;  // instruction to its place
-  lanes_list *uses;   // [count] places, rising; count if behind the block
+  lanes_list *uses;  // [count] places of the uses, rising; count for a use
+                     // behind the block
   uint32_t *used;     // [count] how many of them have passed
   uint32_t held[MOST_REGISTERS];  // places of the values in registers
   uint32_t held_count;

@@ -25,7 +25,7 @@ const Expr *withoutWrapping(const Expr *E) {
   return E;
 }
 
-// The variable that E is, or null.
+// Returns the variable that E names, or null.
 const VarDecl *variable(const Expr *E) {
   const auto *Ref = dyn_cast<DeclRefExpr>(E);
   return Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;

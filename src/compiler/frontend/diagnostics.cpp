@@ -55,7 +55,7 @@ class Printer : public DiagnosticConsumer {
         Level >= DiagnosticsEngine::Error
             ? unsupportedText(Info, Text, Lang.CPlusPlus20)
             : "";
-    // Later errors are of no use.
+    // Later errors only follow from it.
     IsSilent = !Unsupported.empty();
     if (IsSilent)
       Text = Unsupported;
@@ -131,7 +131,7 @@ class Printer : public DiagnosticConsumer {
   // which its first note has. False if an error was reported there already.
   bool moveToProgram(Group &Told) {
     const auto Asked = llvm::find_if(Told, isInProgram);
-    // Clang says only once how it came to one instance of a template.
+    // Clang prints only once how it came to one instance of a template.
     if (Asked == Told.end()) return Moved.empty();
     const FullSourceLoc Place = Asked->getLocation();
     const StoredDiagnostic &First = Told.front();

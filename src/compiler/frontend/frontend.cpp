@@ -342,7 +342,7 @@ bool loadLibrary(Shared &Common) {
   return true;
 }
 
-// Sees to Common.Library, once.
+// Makes Common.Library available, once.
 Shared &withLibrary(Shared &Common) {
   std::call_once(Common.IsSought, [&] {
     if (loadLibrary(Common)) return;

@@ -269,8 +269,8 @@ class MetalConsumer : public SemaConsumer {
 
   // --- collecting ---
 
-  // Is D the program's own, and no instance of a template? Those come with
-  // their template.
+  // True if D is the program's own and no instance of a template; instances
+  // come with their template.
   bool isWritten(const Decl *D) const {
     const auto *F = dyn_cast<FunctionDecl>(D);
     return !(F && F->isTemplateInstantiation()) &&
@@ -336,7 +336,7 @@ class MetalConsumer : public SemaConsumer {
     if (isKernel(F)) Kernels.push_back(F);
     if (isVisible(F)) {
       Visible.push_back(F);
-      // Emitted, whoever calls it or not.
+      // Emitted even if nobody calls it.
       F->addAttr(UsedAttr::CreateImplicit(S->Context));
     }
   }
@@ -374,7 +374,7 @@ class MetalConsumer : public SemaConsumer {
     return findAnnotation(F, "kernel") != nullptr;
   }
 
-  // Functions of other stages compile, and have no use here but to be told of.
+  // Functions of other stages compile, but are only reported.
   void noteStage(const FunctionDecl *F) {
     for (const char *Stage :
          {"vertex", "fragment", "mesh", "object", "intersection"})
@@ -445,7 +445,7 @@ class MetalConsumer : public SemaConsumer {
     Parsed->code.constant_count = Constants.size();
   }
 
-  // What [[function_constant(name)]] on a parameter means.
+  // Returns the condition of [[function_constant(name)]] on a parameter.
   void reflectCondition(const ValueDecl *P, mtlc_parameter_facts &Facts) {
     const AnnotateAttr *A = findAnnotation(P, "enabled_by");
     Facts.enabling_constant = -1;

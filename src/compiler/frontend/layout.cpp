@@ -14,8 +14,8 @@ using llvm::StringRef;
 
 namespace {
 
-// Structs point at structs, in rings even; an encoder for one that lies this
-// deep is not to be had.
+// Structs may point to each other, even in rings; no encoder is made for one
+// that lies this deep.
 constexpr int MostNesting = 4;
 constexpr int64_t MostEntries = 4096;
 

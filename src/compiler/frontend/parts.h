@@ -72,7 +72,7 @@ class FilePolicy {
   bool allows(llvm::StringRef Path);
   // True if Name, as an inclusion spells it, was refused somewhere.
   bool hasRefused(llvm::StringRef Name) const;
-  // Why, to follow "'name' ".
+  // The reason, to follow "'name' ".
   llvm::StringRef reason() const;
 
  private:
@@ -192,7 +192,8 @@ struct Refusals {
   clang::Sema &S;
   int Version;        // as mtl_language_version
   bool IsPermissive;  // warnings instead of errors
-  clang::FunctionDecl *Instance = nullptr;  // of a template, that is looked at
+  clang::FunctionDecl *Instance = nullptr;  // the instance of a template that
+                                            // is being checked
   llvm::StringSet<> Seen;  // the errors already reported
 };
 // Reports what Metal refuses in Program, the declarations as written.

@@ -119,7 +119,7 @@ void initializeThreadgroupMemory(llvm::Module &M) {
       G.setInitializer(llvm::UndefValue::get(G.getValueType()));
 }
 
-// What a name with InputPrefix says.
+// The parsed parts of a name with InputPrefix.
 struct ProgramInput {
   unsigned Builtin = 0, Components = 0, Bytes = 0;
 };
@@ -174,7 +174,7 @@ void lowerProgramInputs(llvm::Module &M) {
   }
 }
 
-// What a branch probably does is nothing that the passes here ask for.
+// The passes here do not use expectations about branches.
 void removeExpectations(llvm::Module &M) {
   for (llvm::Function &F : llvm::make_early_inc_range(M)) {
     const llvm::Intrinsic::ID ID = F.getIntrinsicID();
@@ -188,7 +188,8 @@ void removeExpectations(llvm::Module &M) {
   }
 }
 
-// Annotations have done their work; fields' ones stand in the way of loads.
+// Annotations are no longer needed; those of fields would prevent optimisation
+// of loads.
 void removeAnnotations(llvm::Module &M) {
   for (llvm::Function &F : llvm::make_early_inc_range(M)) {
     const llvm::Intrinsic::ID ID = F.getIntrinsicID();
@@ -265,8 +266,8 @@ void dropUnreached(llvm::Module &M, const Reach &Reached) {
   }
 }
 
-// Has LLVM read a module without checking it: its own check ends the process
-// when it finds something. lld takes all switches back.
+// Has LLVM read a module without verifying it: its own verifier ends the
+// process on an error. lld resets all switches.
 void leaveCheckingToUs() {
   auto &Options = llvm::cl::getRegisteredOptions();
   const auto Found = Options.find("disable-auto-upgrade-debug-info");

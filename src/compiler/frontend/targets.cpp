@@ -51,7 +51,8 @@ std::string missingBase(const llvm::MCSubtargetInfo &Info, bool IsX86) {
   return "";
 }
 
-// What is wrong with a target's text (mtlc_target_machine); "" if nothing is.
+// Returns the error in a target's text (mtlc_target_machine); "" if there is
+// none.
 std::string targetError(llvm::StringRef Target) {
   llvm::SmallVector<llvm::StringRef, 8> Words;
   Target.split(Words, ' ', -1, /*KeepEmpty=*/false);

@@ -86,7 +86,8 @@ void findTestedConstants(const std::vector<mtlc_token> &Tokens,
   }
 }
 
-// What the library has under a name for programs that do not declare it.
+// Finds the library's declaration of a name for programs that do not declare
+// it.
 DeclContext::lookup_result findUndeclared(ASTContext &C, DeclarationName Name) {
   const auto Spaces = C.getTranslationUnitDecl()->lookup(
       &C.Idents.get("__mettle_if_undeclared"));

@@ -22,7 +22,7 @@ using namespace mtlc;
 
 // --- types -------------------------------------------------------------------
 
-// What clang calls a component; "" if it is none.
+// Returns the name of a component in clang's text; "" if there is none.
 StringRef componentName(StringRef Name) {
   constexpr std::pair<StringRef, StringRef> Names[] = {
       {"_Float16", "half"},         {"unsigned char", "uchar"},
@@ -138,7 +138,7 @@ unsigned distanceOf(StringRef Word, StringRef Name, unsigned Most) {
              : 2 * Word.edit_distance(Name, /*AllowReplacements=*/true, Most);
 }
 
-// The nearest of the words that were offered to one that nobody knows.
+// Finds the candidate nearest to an unknown word.
 class Nearest {
  public:
   explicit Nearest(StringRef Word)
@@ -172,7 +172,7 @@ bool isMetals(ASTContext &C, StringRef Name) {
   return false;
 }
 
-// A name of the program's or of Metal's that can stand anywhere.
+// Returns a similar name of the program or of Metal that is visible everywhere.
 std::string nearestName(CompilerInstance &CI, StringRef Word) {
   Nearest Found(Word);
   for (const StringRef Known : LanguageWords) Found.offer(Known);

@@ -16,7 +16,7 @@
 
 namespace __mettle {
 
-// The place of this thread among those that run this, and their number.
+// This thread's index among the threads that run this, and their number.
 struct copiers {
   ulong place, count;
 };

@@ -96,7 +96,7 @@ METTLE_INLINE rounded_power round_to_power(float x, float factor) {
   uint bits = __builtin_elementwise_max(to_bits(shifted) << 23, 0x400000u);
   return {shifted - shift, from_bits(bits)};
 }
-// Below `low` the result would be less than a normal number: it is 0.
+// Below `low` the result is subnormal: returns 0.
 METTLE_INLINE float exp_fast(float x) {
   const float low = -0x1.5d589ep+6f;
   x = x > 89.0f ? 89.0f : x;
@@ -168,7 +168,7 @@ METTLE_INLINE float log10_of(split_float x) {
   return log_sum(x, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f, log10_tail(x.f),
                  log10_2_high, log10_2_low);
 }
-// What every logarithm is outside the positive finite numbers.
+// Returns a logarithm outside the positive finite numbers.
 METTLE_INLINE float log_limits(float x, float result) {
   float special = x == 0.0f ? -infinity : x;
   special = x < 0.0f ? not_a_number : special;

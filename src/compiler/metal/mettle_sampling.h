@@ -163,8 +163,8 @@ struct sampler {
   }
 };
 
-// Levels of detail. Kernels have no derivatives: without level or gradients
-// they sample level 0.
+// Options for the level of detail. Kernels have no derivatives: without level
+// or gradients they sample level 0.
 struct bias {
   float value;
   METTLE_INLINE explicit bias(float v) : value(v) {}
@@ -269,7 +269,8 @@ METTLE_INLINE void find_axis(thread sample_axis &axis, float c, int offset,
   }
   float u = is_pixel ? c : c * n;
   u = is_linear ? u - 0.5f : u;
-  // Far outside is as good as outside; with an offset the period counts.
+  // Coordinates far outside count as just outside; with an offset the period
+  // counts.
   float far = offset == 0 ? 1.0f : 0x1p21f;
   u = u > -far - 1.0f ? u : -far - 1.0f;
   u = u < n + far ? u : n + far;
@@ -335,7 +336,7 @@ METTLE_INLINE face_texel cross_edge(face_texel at, int size) {
 
 // --- taps --------------------------------------------------------------------
 
-// What a border texel is: the colour, as a texel of the format can have it.
+// Returns a border texel: the colour, as a texel of the format can hold it.
 template <typename C>
 METTLE_INLINE plain<C, 4> border_texel(texture_handle t, ulong sampler,
                                        uint mode) {
@@ -354,7 +355,7 @@ struct color_tap {
     return texel;
   }
 };
-// Compares it with a reference instead.
+// Compares the texel with a reference instead of returning it.
 struct compare_tap {
   typedef plain<float, 4> result;
   ulong sampler;
@@ -371,17 +372,18 @@ struct compare_tap {
   }
 };
 
-// What is the same for all taps of one level.
+// The facts shared by all taps of one level.
 template <int Sides, bool IsCube, typename C>
 struct level_taps {
   texture_handle t;
   ulong sampler;
   uint level;
-  uint image;  // that the first slice, plane or face is
+  uint image;  // the image of the first slice, plane or face
   uint face;
   sample_axis x, y, z;
 
-  // The texel with the higher of both neighbours for each bit of `corner`.
+  // Reads the texel with the higher of both neighbours for each bit of
+  // `corner`.
   METTLE_INLINE plain<C, 4> read(uint corner) const {
     const device texture_level *l = &t->levels[level];
     int at_x = corner & 1 ? x.high : x.low;
@@ -491,7 +493,7 @@ METTLE_INLINE float lost_share(
 
 // --- levels of detail --------------------------------------------------------
 
-// What is asked for beside the coordinates; zero asks for level 0.
+// Options besides the coordinates; zero asks for level 0.
 struct sample_detail {
   float lambda;
 };

@@ -206,7 +206,7 @@ METTLE_INLINE uint to_shared_exponent(float_texel color) {
          (uint)(b * scale + 0.5f) << 18 | (uint)exponent << 27;
 }
 
-// How many limits a value has reached, which is its byte.
+// Returns how many limits a value has reached, which is its byte.
 METTLE_INLINE uint to_srgb(texture_handle t, float x) {
   uint count = 0;
   for (uint step = 128; step != 0; step >>= 1)
@@ -380,7 +380,7 @@ METTLE_INLINE device uchar *row_of(texture_handle t, uint level, uint y,
          (ulong)y * l->row_bytes;
 }
 
-// Where read and write go: outside of the texture reads give 0 and writes
+// The place of a read or write: outside the texture reads give 0 and writes do
 // nothing.
 struct texel_place {
   uint x, y;
@@ -417,12 +417,13 @@ METTLE_INLINE void write_texel(texture_handle t, texel_place p,
     store_texel(t, row_of(t, p.level, p.y, p.image), p.x, color);
 }
 
-// What a component type is computed in: float, or 32 bits that are not.
+// The type in which components are computed: float, or 32-bit integers.
 template <typename T>
 using texel_component = metal::conditional_t<
     metal::is_same_v<T, float> || metal::is_same_v<T, half>, float, uint>;
 
-// A texel as Metal's vector, and back. Signed ones travel as their bits.
+// Converts a texel to Metal's vector, and back. Signed ones are passed as their
+// bits.
 template <typename T>
 METTLE_INLINE metal::vec<T, 4> to_color(plain<texel_component<T>, 4> v) {
   return metal::vec<T, 4>((T)v[0], (T)v[1], (T)v[2], (T)v[3]);
@@ -433,7 +434,7 @@ METTLE_INLINE plain<texel_component<T>, 4> to_texel(metal::vec<T, 4> v) {
   return plain<C, 4>{(C)v[0], (C)v[1], (C)v[2], (C)v[3]};
 }
 
-// A texel of two words as one number.
+// A texel of two words, as one number.
 template <>
 METTLE_INLINE metal::vec<ulong, 4> to_color<ulong>(plain<uint, 4> v) {
   return metal::vec<ulong, 4>(v[0] | (ulong)v[1] << 32, 0, 0, 1);

@@ -115,7 +115,7 @@ METTLE_INLINE float cos_quarter(float r) {
   return 1.0f + rest;
 }
 
-// Both of an angle, from the two polynomials of its remainder.
+// Sine and cosine of an angle, from the two polynomials of its remainder.
 struct sine_and_cosine {
   float sine, cosine;
 };
@@ -187,7 +187,7 @@ METTLE_INLINE float tan_fast(float x) {
   return both.sine / both.cosine;
 }
 
-// Of pi * x: the remainder of x is exact.
+// Sine and cosine of pi * x: the remainder of x is exact.
 METTLE_INLINE sine_and_cosine sincospi(float x) {
   // From 2^24 on every finite number is an even integer, as is 0.
   float even = x - x;

@@ -20,14 +20,15 @@
 #include "mettle/pipeline.h"
 
 enum {
-  // Scalars, vectors and small matrices do not count: few are ever in memory.
+  // Scalars, vectors and small matrices do not count: few of them stay in
+  // memory.
   SMALL_BYTES = 64,
 };
 
 // A function and the memory of the deepest calls from it.
 typedef struct function_memory {
   LLVMValueRef function;
-  bool is_known;  // or being found out: calls in a circle count once
+  bool is_known;  // or in progress: calls in a circle count once
   uint64_t bytes;
 } function_memory;
 

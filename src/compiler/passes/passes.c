@@ -171,7 +171,7 @@ static mtl_status vectorize(mtlc_kernel *kernel) {
   return status;
 }
 
-// Values of dump_after besides the passes.
+// Values of dump_after other than passes.
 static const char *const other_names[] = {"frontend", MTLC_STEP_TABLE,
                                           MTLC_ACCESS_PLAN, MTLC_CODE_LISTING};
 enum { OTHER_COUNT = sizeof other_names / sizeof other_names[0] };
@@ -256,7 +256,7 @@ mtl_status mtlc_run_passes(mtlc_kernel *kernel) {
         MTL_TRY(verify(kernel, passes[i].name));
       }
     }
-    // A pass that this tier has not changes nothing, and is shown so.
+    // A pass that this tier lacks counts as one without changes.
     mtlc_step_done(kernel, passes[i].name, MTLC_NOT_COUNTED, start_ns);
   }
   return MTL_OK;

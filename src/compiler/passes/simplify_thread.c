@@ -128,7 +128,7 @@ static mtl_status simplify_loops(mtlc_kernel *kernel) {
   MTL_TRY(mtlc_run_llvm_passes(kernel, passes));
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f && holds;
        f = LLVMGetNextFunction(f)) {
-    mtlc_let_own_counters_go(f);
+    mtlc_release_own_counters(f);
   }
   return MTL_OK;
 }

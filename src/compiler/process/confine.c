@@ -401,7 +401,8 @@ void mtlc_confine_probe(mtli_bytes *out) {
   tell(out, "exec", run_program());
   tell(out, "fork", make_process());
   tell(out, "signal", kill(getppid(), 0) == 0);
-  // Where it is allowed, our address means nothing in the other process.
+  // If the call were allowed, our address would mean nothing in the other
+  // process.
   const struct iovec here = {out, 1}, there = {out, 1};
   tell(out, "trace",
        process_vm_readv(getppid(), &here, 0, &there, 0, 0) >= 0);

@@ -81,7 +81,7 @@ bool mtlc_stamp_append(mtli_bytes *bytes, const char *path);
 bool mtlc_identity_is_current(const void *identity, size_t size,
                               const char *path);
 
-// How a worker ended without a result.
+// How a worker without a result ended.
 typedef enum mtlc_end {
   MTLC_END_SIGNAL = 1,  // detail: the signal
   MTLC_END_EXIT,        // detail: the exit status
@@ -137,7 +137,7 @@ void mtlc_header_write(bool found, const char *text, size_t length,
 bool mtlc_header_read(const void *data, size_t size, bool *out_found,
                       const char **out_text, size_t *out_length);
 
-// What a compilation read besides the source, or looked for in vain.
+// A file that a compilation read besides the source, or looked for in vain.
 typedef struct mtlc_dependency {
   bool is_header;  // a header from the callback; otherwise a file
   bool found;

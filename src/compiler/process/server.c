@@ -106,7 +106,7 @@ static void read_last_error(int error_fd, char *out_text, size_t capacity) {
 
 // LLVM and the C++ library end a process that has no memory left by abort,
 // with these words.
-static bool tells_of_memory(const char *text) {
+static bool is_out_of_memory(const char *text) {
   return strstr(text, "out of memory") || strstr(text, "bad_alloc") ||
          strstr(text, "Allocation failed");
 }
@@ -129,7 +129,7 @@ static void describe_end(const server_worker *worker, int status,
     out->end = MTLC_END_TIME;
   } else if (is_out_of_stack(worker->last_words, status)) {
     out->end = MTLC_END_STACK;
-  } else if (worker->last_words->out_of_memory || tells_of_memory(out->text)) {
+  } else if (worker->last_words->out_of_memory || is_out_of_memory(out->text)) {
     out->end = MTLC_END_MEMORY;
   }
 }

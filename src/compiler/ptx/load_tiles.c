@@ -36,10 +36,10 @@ typedef struct loading {
   mtlc_kernel *kernel;
   mtlc_types types;
   LLVMBuilderRef builder;
-  bool are_all_threads;  // in the block that is looked at
+  bool are_all_threads;  // in the current block
 } loading;
 
-// How a load is done where its rows allow it.
+// How a load is performed if its rows allow it.
 typedef struct form {
   bool is_matrix;  // by ldmatrix
   bool is_turned;  // the load yields the tile with rows and columns exchanged
@@ -368,7 +368,7 @@ void mtlc_ptx_load_tiles(mtlc_kernel *kernel) {
   mtlc_values loads = {0};
   for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(kernel->thread); block;
        block = LLVMGetNextBasicBlock(block)) {
-    l.are_all_threads =  // as they are at a product
+    l.are_all_threads =  // as in the product's block
         mtlc_ptx_next_product(LLVMGetFirstInstruction(block)) != NULL;
     while (find_loads(&l, block, &loads)) {
       block = load_together(&l, &loads);

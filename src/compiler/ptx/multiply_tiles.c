@@ -206,7 +206,7 @@ static LLVMValueRef turned(const lowering *l, LLVMValueRef tile,
     }
     result = is_narrow ? turn_word(l, tile) : turn_floats(l, tile);
     if (!is_early) {
-      return result;  // it is of no use elsewhere
+      return result;  // its result is not used elsewhere
     }
   }
   mtlc_values_add(tiles, tile);
@@ -219,7 +219,7 @@ static LLVMValueRef turned(const lowering *l, LLVMValueRef tile,
 typedef struct product {
   LLVMValueRef left[4];   // tiles above each other, then those beside them;
                           // NULL for none
-  LLVMValueRef right[2];  // turned; the second NULL for none
+  LLVMValueRef right[2];  // transposed; the second NULL for none
   LLVMValueRef sum[4];    // floats: two of each
 } product;
 

@@ -81,7 +81,7 @@ static bool are_apart(LLVMValueRef load, LLVMValueRef store) {
 }
 
 // True if a load may move above an instruction that it does not depend on.
-static bool lets_pass(LLVMValueRef i) {
+static bool may_hoist_above(LLVMValueRef i) {
   static const char *const free_of_memory[] = {
       "llvm.nvvm.shfl.", "llvm.nvvm.ex2.", "llvm.nvvm.rsqrt.", "llvm.fma.",
       "llvm.sqrt.",      "llvm.fabs.",     "llvm.minnum.",     "llvm.maxnum."};
@@ -142,7 +142,7 @@ static void load_first(mtlc_kernel *kernel, LLVMBuilderRef builder,
     next = LLVMGetNextInstruction(i);
     if (LLVMIsAStoreInst(i) && store_count < MOST_STORES) {
       stores[store_count++] = i;
-    } else if (!lets_pass(i)) {
+    } else if (!may_hoist_above(i)) {
       break;
     }
     if (LLVMIsALoadInst(i) && passes_all(i, stores, store_count) &&
@@ -176,7 +176,7 @@ mtl_status mtlc_ptx_unroll_loops(mtlc_kernel *kernel) {
         mtlc_ptx_is_counted_loop(block) ? choose_turns(block) : 1;
     if (turns > 1) {
       LLVMValueRef latch = LLVMGetBasicBlockTerminator(block);
-      if (!mtlc_has_unrolling_wish(latch)) {
+      if (!mtlc_has_unroll_hint(latch)) {
         mtlc_set_unrolling_count(latch, turns);
         any = true;
       }

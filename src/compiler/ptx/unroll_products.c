@@ -104,7 +104,7 @@ mtl_status mtlc_ptx_unroll_products(mtlc_kernel *kernel) {
     LLVMValueRef first = mtlc_ptx_next_product(LLVMGetFirstInstruction(block));
     LLVMValueRef latch = LLVMGetBasicBlockTerminator(block);
     if (first && mtlc_ptx_is_narrow_product(first) &&
-        mtlc_ptx_is_counted_loop(block) && !mtlc_has_unrolling_wish(latch)) {
+        mtlc_ptx_is_counted_loop(block) && !mtlc_has_unroll_hint(latch)) {
       bound_counter(block);
       mtlc_set_unrolling_count(latch, choose_turns(block));
       any = true;

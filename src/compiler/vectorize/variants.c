@@ -47,7 +47,7 @@
 #include "compiler/vectorize/vectorizer.h"
 
 enum {
-  FRAME_STATE_BYTES = 64,  // a frame's state, and room to align
+  FRAME_STATE_BYTES = 64,  // the state of a frame, and room to align it
   STACK_PRIVATE_BYTES = 16 * 1024,  // above this size, private memory is in the
                                     // frame
   // Of simdgroups whose first thread stores a result: a row of a matrix each,
@@ -107,7 +107,8 @@ static void report_variant(const lanes_vectorizer *v, const lanes_emitter *e) {
   }
 }
 
-// Merges variants' windows: they share a worker's, and whether to use them.
+// Merges the variants' windows: they share one worker's, and the decision to
+// use them.
 static void join_counting(lanes_deferral *all, const lanes_deferral *own) {
   if (own->is_on) {
     all->is_on = true;
@@ -205,12 +206,12 @@ uint32_t lanes_most_at_once(const lanes_values *values) {
                                : LANES_MOST_AT_ONCE;
 }
 
-// With AVX-512, as many as fit the registers.
+// With AVX-512, takes as many simdgroups as fit the registers.
 static uint32_t best_at_once(const lanes_vectorizer *v, const lanes_values *values) {
   const lanes_machine machine = lanes_machine_of(v->kernel->target);
   const uint32_t simdgroups = v->kernel->group_class.simdgroups;
   uint32_t most = lanes_most_at_once(values);
-  // A threadgroup of known size may have fewer.
+  // A threadgroup of known size may have fewer simdgroups.
   while (simdgroups && most > simdgroups * (MOST_LANES / values->lanes)) {
     most /= 2;
   }

@@ -10,8 +10,8 @@
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/vectorizer.h"
 
-// What is known where nothing is cut off (version_interior.c), as LLVM's
-// passes.
+// LLVM passes that simplify an interior version, where nothing is clamped
+// (version_interior.c).
 extern const char lanes_inside_folding[];
 
 // Returns how many simdgroups at once are worth a try: several if all take the

@@ -162,7 +162,7 @@ static void find_byte(LLVMValueRef i, void *found) {
       LLVMTypeOf(i) == LLVMInt8TypeInContext(LLVMGetTypeContext(LLVMTypeOf(i)));
 }
 
-// Prepares the functions that stay calls as the thread function is.
+// Prepares called functions in the same way as the thread function.
 static mtl_status prepare_called(lanes_vectorizer *v) {
   bool has_entries = false;
   for (LLVMValueRef f = LLVMGetFirstFunction(v->kernel->module); f;
@@ -287,7 +287,7 @@ static mtl_status no_wrap(lanes_vectorizer *v) {
   return MTL_OK;
 }
 
-// Repeats for each loop of a nest that passes its pointer on.
+// Repeats for each loop of a nest that carries its pointer.
 static mtl_status pointer_induction(lanes_vectorizer *v) {
   while (lanes_may_have_pointer_inductions(&v->graph) &&
          lanes_rewrite_pointer_inductions(facts(v))) {
@@ -363,7 +363,7 @@ static mtl_status interchange_simdgroups(lanes_vectorizer *v) {
   return MTL_OK;
 }
 
-// Between the barriers of simdgroups that wait for each other.
+// Sinks tests between the barriers of simdgroups that wait for each other.
 static mtl_status sink_tests(lanes_vectorizer *v) {
   if (has_waiting_simdgroups(v)) {
     lanes_sink_tests(v->kernel->context, v->kernel->thread);
@@ -407,7 +407,7 @@ static mtl_status version_interior(lanes_vectorizer *v) {
     MTL_TRY(mtlc_run_llvm_passes(v->kernel, lanes_inside_folding));
     flow_changed(v);
     MTL_TRY(no_wrap(v));
-    return hoist_loads(v);  // loads of several blocks may be in one now
+    return hoist_loads(v);  // loads of several blocks may now be in one
   }
   return MTL_OK;
 }
@@ -497,7 +497,7 @@ static mtl_status group_loop(lanes_vectorizer *v) {
 
 // --- All of them, in order ---------------------------------------------------
 
-// The relation of a step to the others.
+// How a step depends on other steps.
 typedef enum step_kind {
   NEEDED = 1,   // other steps rely on it; it cannot be left out
   PLAIN = 2,    // left out for a function that build_graph has reduced
@@ -511,24 +511,24 @@ static const struct step {
   mtl_status (*run)(lanes_vectorizer *v);
   unsigned kind;  // step_kinds
 } steps[] = {
-    // What is copied as bytes has elements then; private memory above all.
+    // Memory copied as bytes gets elements again; private memory above all.
     {STEP(expand_memcpy), 0},
-    // Loops with one entry and one latch, branches that go two ways.
+    // Loops with one entry and one latch; branches with two targets.
     {STEP(normalise), NEEDED},
-    // Before addresses are split that tell where a tile is.
+    // Before addresses are split, which show where a tile is.
     {STEP(recognise_tile_loads), COUNTED},
-    // What rows share is computed once.
+    // Common parts of rows' addresses are computed once.
     {STEP(split_geps), 0},
     {STEP(build_graph), NEEDED | COUNTED},
-    // A uniform exit costs no mask, and tells the width.
+    // A uniform exit costs no mask, and affects the choice of width.
     {STEP(split_exits), PLAIN | COUNTED},
-    // Before shapes are looked at: they are of so many lanes.
+    // Before shapes are used: they depend on the number of lanes.
     {STEP(choose_width), PLAIN | COUNTED},
     // Three steps about addresses, each of which may enable the next.
     {STEP(canonical_strides), PLAIN | COUNTED},
     {STEP(no_wrap), PLAIN | COUNTED},
     {STEP(pointer_induction), PLAIN | COUNTED},
-    // The loads of unrolled steps come first then.
+    // Loads of unrolled iterations then come first.
     {STEP(unroll_row_walks), PLAIN | COUNTED},
     {STEP(hoist_loads), PLAIN | COUNTED},
     {STEP(dot_products), PLAIN | COUNTED},
@@ -540,7 +540,7 @@ static const struct step {
     {STEP(merge_groups), PLAIN | COUNTED},
     {STEP(version_interior), PLAIN | COUNTED},
     {STEP(version_uniform), PLAIN | COUNTED},
-    // What lanes have side by side for themselves, in blocks without masks.
+    // Coalesces adjacent elements of each lane, in blocks without masks.
     {STEP(coalesce), PLAIN | COUNTED},
     // For each row length: analysis, plan, vector IR.
     {"vectorize.emit_all", lanes_emit_variants, NEEDED},

@@ -27,7 +27,8 @@ typedef struct lanes_vectorizer {
   lanes_values values;  // of the graph, in its usual rows, if has_values
   bool has_values;
   uint32_t changes;  // of the step that runs
-  bool is_reduced;   // several entries of a loop: the steps want one
+  bool is_reduced;   // a loop has several entries: steps marked PLAIN are left
+                     // out
   bool is_unrolled;  // row walks are
   bool waits;        // at barriers
   uint32_t room;     // instructions that versions may still add
@@ -37,8 +38,8 @@ typedef struct lanes_vectorizer {
   lanes_deferral counting;  // of all variants
   bool in_frame;            // private memory
   bool asks_other;          // positions across rows
-  bool asks_start;          // may ask where in the grid rows begin
-  uint32_t loops_by_turns;  // in which simdgroups wait for each other
+  bool asks_start;          // may read where rows begin in the grid
+  uint32_t loops_by_turns;  // loops in which simdgroups wait for each other
   uint64_t frame_bytes;
   lanes_variant variants[LANES_MOST_VARIANTS];
   uint32_t variant_count;

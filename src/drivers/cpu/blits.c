@@ -57,7 +57,8 @@ static void fill_pieces(cpu_job *job, uint64_t first, uint64_t end,
     memset(target + from, pattern[0], to - from);
     return;
   }
-  // A piece begins with the pattern: its size is a multiple of it.
+  // A piece begins with the pattern, since its size is a multiple of the
+  // pattern's.
   size_t i = from;
   for (; i + sizeof command->fill.pattern <= to; i += 4) {
     memcpy(target + i, pattern, sizeof command->fill.pattern);

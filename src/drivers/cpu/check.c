@@ -20,7 +20,7 @@ static bool is_untracked(const mtl_buffer *buffer) {
   return buffer->hazard_tracking == MTL_HAZARD_UNTRACKED;
 }
 
-// Other buffers are made known before the next checked dispatch (learn_all).
+// Other buffers are registered before the next checked dispatch (learn_all).
 void cpu_check_buffer_created(const mtl_buffer *buffer, bool is_unset) {
   if (mtli_check_is_on() && !buffer->parent && buffer->length_bytes &&
       is_unset) {
@@ -266,7 +266,7 @@ bool cpu_check_screen_begin(cpu_job *job) {
   return !job->is_suspect;
 }
 
-// A thread that stops leaves by a jump (fault.c).
+// A thread that stops leaves the code by a longjmp (fault.c).
 void cpu_check_screen(cpu_job *job, uint64_t first, uint64_t end,
                       cpu_context *context) {
   if (!job->is_by_group) {

@@ -41,7 +41,7 @@ mtl_status cpu_commands_prepare(mtl_command_buffer *command_buffer) {
 }
 
 void cpu_commands_clear(mtl_command_buffer *command_buffer) {
-  (void)command_buffer;  // all of it is the list's own memory
+  (void)command_buffer;  // all of it is in the list's own memory
 }
 
 // Waits a little for the job's last pieces, which others run. A wake-up takes

@@ -81,7 +81,7 @@ void cpu_queue_fail(cpu_queue *queue, mtl_status status, const char *format,
 
 // --- groups.c ----------------------------------------------------------------
 
-// Chooses the size of the threadgroups that run, in threads along x, y and z.
+// Chooses the size of threadgroups to run, in threads along x, y and z.
 void cpu_groups_choose(const mtli_dispatch *dispatch, uint32_t out_group[3]);
 
 // --- dispatch.c, blits.c -----------------------------------------------------
@@ -115,8 +115,8 @@ void cpu_check_end(cpu_queue *queue, cpu_job *job);
 void cpu_check_pipeline_created(cpu_pipeline *pipeline,
                                 const mtl_function *function,
                                 const mtl_pipeline_desc *desc);
-// Around a run of screening code in a dispatch. begin is false if it cannot
-// run; job->is_suspect tells whether it has stopped.
+// Begins and ends a run of screening code in a dispatch. begin is false if it
+// cannot run; job->is_suspect tells whether it has stopped.
 bool cpu_check_screen_begin(cpu_job *job);
 cpu_job_run_fn cpu_check_screen;
 void cpu_check_screen_end(cpu_job *job);

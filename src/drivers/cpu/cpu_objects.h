@@ -161,8 +161,8 @@ struct cpu_job {
   size_t kept_bytes;
   size_t margin_bytes;  // padding around position and threadgroup memory
   mtli_cpu_launch launch;
-  // Of a dispatch: code for complete threadgroups, and for those cut off along
-  // x.
+  // Of a dispatch: code for complete threadgroups, and for threadgroups cut off
+  // along x.
   const cpu_code *code;
   const cpu_code *edge_code;
   uint32_t piece_groups;  // threadgroups in a piece of a dispatch
@@ -175,7 +175,7 @@ struct cpu_job {
   uint64_t chunk;      // pieces that a thread takes at a time
   bool may_overlap;    // set by prepare: it may run beside the next command
   // Of a checked dispatch: whether its code is screening code, and whether that
-  // has stopped.
+  // code has stopped.
   bool is_screened;
   bool is_by_group;  // the checker is told when each threadgroup begins
   bool is_suspect;
@@ -188,8 +188,8 @@ typedef struct cpu_late_item {
   void (*arrive)(struct cpu_late_item *item);
 } cpu_late_item;
 
-// The driver's part of a command.
-// Of a dispatch's threadgroups, and of those that the grid cuts off.
+// The classes of a dispatch's threadgroups, and of those that the grid cuts
+// off.
 typedef struct cpu_classes {
   mtli_group_class whole;
   mtli_group_class edge;
@@ -211,7 +211,7 @@ typedef struct cpu_list {
   mtl_command_buffer *command_buffer;
   mtl_status status;  // of its first failed command
   char *text;         // malloc'ed
-  uint64_t start_ns;  // when its work began; 0 while it waits for code
+  uint64_t start_ns;  // the time when its work began; 0 while it waits for code
   uint64_t end_ns;
 } cpu_list;
 
@@ -257,9 +257,9 @@ struct cpu_queue {
   _Atomic(cpu_event *) awaited;
   _Atomic bool is_being_stopped;
   // While it is overseen; under the pool's lock:
-  uint64_t time_left_ns;  // while it waits for an event
+  uint64_t time_left_ns;  // paused while it waits for an event
   cpu_queue *next_overseen;
-  uint64_t deadline_ns;   // when time is up; 0 if never
+  uint64_t deadline_ns;   // when the limit expires; 0 if never
   uint64_t interrupt_ns;  // interval from one interrupt to the next; 0 before
                           // the first
 };

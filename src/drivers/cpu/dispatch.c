@@ -122,7 +122,7 @@ void cpu_dispatch_prepare(mtli_command *command) {
   cpu_pipeline *pipeline = (cpu_pipeline *)dispatch->pipeline;
   uint32_t *group = data->job.launch.group_threads;
   cpu_groups_choose(dispatch, group);
-  // An indirect grid is whole threadgroups.
+  // An indirect grid consists of whole threadgroups.
   data->classes = cpu_classes_of(
       dispatch, dispatch->indirect ? group : dispatch->grid_threads, group);
   data->has_classes = !dispatch->indirect;

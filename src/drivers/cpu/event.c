@@ -33,7 +33,7 @@ mtl_status cpu_event_signal_by_host(mtl_event *event, uint64_t value) {
 
 mtl_status cpu_event_wait(mtl_event *event, uint64_t value,
                           uint64_t timeout_ns) {
-  // A client without a time limit runs, meanwhile, the queue that will signal.
+  // A client without a time limit meanwhile runs the queue that will signal.
   cpu_event *cpu = (cpu_event *)event;
   const uintptr_t signaller =
       atomic_load_explicit(&cpu->signaller, memory_order_relaxed);

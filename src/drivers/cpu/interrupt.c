@@ -86,7 +86,7 @@ static bool has_line(const cpu_code *code, uintptr_t instruction) {
 bool cpu_interrupt_is_due(cpu_context *context, uintptr_t instruction) {
   enum { MOST_WAITS = 8 };
   const cpu_job *job = context->job;
-  // Relaxed: it stays so until the thread has left.
+  // Relaxed: it stays set until the thread has left.
   if (atomic_load_explicit(&job->queue->stop, memory_order_relaxed) == MTL_OK ||
       !cpu_job_has_code(job, instruction)) {
     return false;

@@ -137,7 +137,7 @@ static mtl_status load_kept(const char *folder, const char *name,
   char path[PATH_MAX];
   (void)mkdir(folder, 0700);  // if it is not there
   name_kept(path, sizeof path, folder, name);
-  unlink(path);  // of an earlier process of this number
+  unlink(path);  // left by an earlier process of the same number
   const int file =
       open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700);
   if (file < 0) {

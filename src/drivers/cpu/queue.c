@@ -35,7 +35,7 @@ mtl_status cpu_queue_create(mtl_queue *base) {
 }
 
 void cpu_queue_destroy(mtl_queue *base) {
-  (void)base;  // an idle queue has nothing of its own
+  (void)base;  // an idle queue owns nothing of the driver's
   mtli_check_queue_ends();
 }
 
@@ -184,7 +184,8 @@ void cpu_queue_hand_over(cpu_queue *queue) {
     begin(queue, NULL);
     queue->state = CPU_QUEUE_IDLE;
   } else {
-    queue->was_helped = false;  // the client has gone: others must hear of it
+    queue->was_helped = false;  // the client has left: other threads must be
+                                // told of the queue
     cpu_pool_add_ready(pool, queue);
   }
   cpu_pool_unlock(pool);

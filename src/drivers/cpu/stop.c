@@ -12,7 +12,7 @@ void cpu_queue_stop(cpu_queue *queue, mtl_status status) {
     return;  // the first reason is told
   }
   queue->deadline_ns = queue->time_left_ns = 0;
-  // Relaxed, both: hints to stop early; the end is told from under the lock.
+  // Relaxed, both: hints to stop early; the end is reported under the lock.
   atomic_store_explicit(&queue->stop, status, memory_order_relaxed);
   atomic_store_explicit(&queue->has_failed, true, memory_order_relaxed);
   cpu_overseer_add(cpu_pool_overseer(queue->pool), queue);
@@ -59,7 +59,7 @@ void cpu_queue_pause(cpu_queue *queue, cpu_event *event) {
     }
     cpu_pool_unlock(queue->pool);
   }
-  // Relaxed: who does not see it yet looks again.
+  // Relaxed: a reader that does not see it yet looks again.
   atomic_store_explicit(&queue->awaited, event, memory_order_relaxed);
 }
 

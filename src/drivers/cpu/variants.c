@@ -14,11 +14,11 @@ struct cpu_variant {
   mtli_group_class group_class;
   cpu_code code;
   _Atomic bool is_ready;  // code is there
-  mtli_timeline ended;    // counts the attempts that are over
+  mtli_timeline ended;  // counts the finished attempts
   // Under the pipeline's lock:
   uint64_t begun;     // attempts
   uint32_t asked;     // while others served
-  mtl_status status;  // of the last one that is over
+  mtl_status status;  // of the last finished attempt
   char *text;         // malloc'ed
   // Of the attempt under way, which holds a reference to the pipeline:
   mtli_task task;
@@ -83,7 +83,7 @@ cpu_classes cpu_classes_of(const mtli_dispatch *dispatch,
     // Keeps the number of classes small: a class that does not fit another
     // one's code takes general code.
     classes.edge.row = edge.row >= classes.whole.row ? classes.whole.row : 1;
-    // Shorter rows than the others', which are just as long as their class.
+    // Rows shorter than the others, whose length is exactly their class's.
     classes.edge.row = classes.whole.is_exact ? 1 : classes.edge.row;
     classes.edge.is_exact = false;
     classes.edge.simdgroups = 0;
@@ -209,18 +209,18 @@ static cpu_variant *add(cpu_pipeline *pipeline, mtli_group_class wanted) {
   return variant;
 }
 
-typedef enum wish {
-  TO_BE_RUN,      // a failed one's failure is returned
-  TO_BE_RETRIED,  // a failed one is begun anew
+typedef enum request_kind {
+  TO_BE_RUN,  // returns the error of a failed attempt
+  TO_BE_RETRIED,  // begins a failed attempt anew
   // Others serve until it is there: not to be made for what runs once, nor
   // again if it has failed.
   WHEN_ASKED_AGAIN,
-} wish;
+} request_kind;
 enum { LEAST_ASKED = 2 };
 
 // Advances a variant's state. The lock is held. *out_begins is true if an
 // attempt has begun, whose task must be posted.
-static mtl_status go_on(cpu_variant *variant, wish how, bool *out_begins) {
+static mtl_status advance_state(cpu_variant *variant, request_kind how, bool *out_begins) {
   const bool is_pending = mtli_timeline_value(&variant->ended) < variant->begun;
   const bool has_failed = !is_pending && variant->status != MTL_OK;
   if (how == WHEN_ASKED_AGAIN &&
@@ -242,7 +242,7 @@ static mtl_status go_on(cpu_variant *variant, wish how, bool *out_begins) {
 // Finds a variant: ready, under way or, if it is wanted when it is asked for
 // again, not begun.
 static mtl_status obtain(cpu_pipeline *pipeline, mtli_group_class group_class,
-                         wish how, cpu_variant **out_variant) {
+                         request_kind how, cpu_variant **out_variant) {
   const mtli_group_class wanted = reduce(pipeline, group_class);
   cpu_variant *variant = find(pipeline, wanted);
   *out_variant = variant;
@@ -254,7 +254,7 @@ static mtl_status obtain(cpu_pipeline *pipeline, mtli_group_class group_class,
   variant = find(pipeline, wanted);
   variant = variant ? variant : add(pipeline, wanted);
   const mtl_status status =
-      variant ? go_on(variant, how, &begins)
+      variant ? advance_state(variant, how, &begins)
               : mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a pipeline's code");
   mtli_lane *lane = variant ? variant->lane : NULL;
   pthread_mutex_unlock(&pipeline->lock);
@@ -295,7 +295,7 @@ void cpu_code_prepare(cpu_pipeline *pipeline, mtli_group_class group_class) {
     group_class.simdgroups = 0;
   }
   if (!fits_own(pipeline, group_class)) {
-    // A failure is found again when the dispatch runs.
+    // A failure is reported when the dispatch runs.
     (void)obtain(pipeline, group_class, TO_BE_RETRIED, &variant);
   }
 }

@@ -18,8 +18,8 @@
 
 enum { SMALLEST_FRONT_BYTES = 4096 };
 
-// How much is reserved. The second is for a process whose address space has a
-// limit (ulimit -v), and for a machine where the first cannot be had.
+// How much address space is reserved. The second set is for a process with a
+// limit (ulimit -v), and for a machine where the first cannot be reserved.
 typedef struct sizes {
   size_t guard_bytes;
   size_t stack_bytes;  // a kernel's largest private memory (private_limit.h),
@@ -121,7 +121,7 @@ bool cpu_workspace_keep(cpu_workspace *workspace, size_t size_bytes) {
 void cpu_workspace_recover(cpu_workspace *workspace, uintptr_t address) {
   const size_t stack_bytes = (size_t)(workspace->stack_end - workspace->stack);
 #if defined(__SANITIZE_ADDRESS__)
-  // Frames that the jump has left behind.
+  // Unpoisons frames that the longjmp has left.
   __asan_unpoison_memory_region(workspace->stack, stack_bytes);
 #endif
   if (cpu_workspace_has_stack(workspace, address)) {

@@ -25,7 +25,7 @@ typedef struct cpu_workspace {
   size_t map_bytes;
   size_t guard_bytes;
   char *stack;      // its lowest byte
-  char *stack_end;  // where it begins to grow down from
+  char *stack_end;  // its highest address: it grows down from here
   char *front_ends[CPU_FRONTS];
   char *kept;
   size_t kept_bytes;  // that may be accessed

@@ -19,7 +19,7 @@ static uint64_t process;  // that loaded it
 typedef CUresult find_fn(const char *name, void **function, int version,
                          uint64_t flags, int *status);
 
-// Every function of one version: a name alone is the oldest version's.
+// Finds every function in its version: a plain name is the oldest version's.
 static bool find_functions(void *library) {
   find_fn *find;
   *(void **)&find = dlsym(library, "cuGetProcAddress_v2");
@@ -42,8 +42,8 @@ static bool find_functions(void *library) {
 
 static void load(void) {
   process = mtli_process_number();
-  // What NVIDIA's kernel module makes: without it the library need not be
-  // touched.
+  // NVIDIA's kernel module creates this file: without it the library need not
+  // be loaded.
   if (access("/dev/nvidiactl", F_OK) != 0) {
     snprintf(failure, sizeof failure, "there is no NVIDIA GPU");
     return;

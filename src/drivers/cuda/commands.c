@@ -199,7 +199,7 @@ static void prefetch(const cuda_worker *worker, mtl_buffer *const *buffers,
                      size_t count) {
   for (size_t i = 0; i < count; i++) {
     cuda_buffer *buffer = (cuda_buffer *)buffers[i];
-    // Relaxed: twice does no harm.
+    // Relaxed: doing it twice is harmless.
     if (buffer->home == CUDA_MANAGED &&
         !atomic_load_explicit(&buffer->was_prefetched, memory_order_relaxed)) {
       atomic_store_explicit(&buffer->was_prefetched, true,
@@ -245,8 +245,8 @@ static mtl_status begin_work(cuda_worker *worker,
   return cuda_dispatches_begin(worker, command_buffer);
 }
 
-// A stream with nothing to do begins at once: then the host's time is as good
-// as a mark's, which costs the stream 1.6 us and the host 1.2.
+// An idle stream begins at once: then the host's time is as good as a mark's,
+// which costs the stream 1.6 us and the host 1.2.
 void cuda_work_starts(cuda_worker *worker, cuda_list *list) {
   if (!list->is_started && !list->is_marked && cuda_stream_is_idle(worker)) {
     list->start_ns = mtli_now_ns();
@@ -266,7 +266,7 @@ static void run_wait(const mtl_command_buffer *command_buffer,
   if (command->times) {
     mtli_command_starts(command->times, mtli_now_ns());
   }
-  // Another queue's signal is likely to be near.
+  // Another queue's signal is probably near.
   const uint64_t end_ns = mtli_now_ns() + SPIN_NS;
   while (cuda_event_value(command->event.event) < command->event.value &&
          mtli_now_ns() < end_ns) {
@@ -281,7 +281,7 @@ static void run_wait(const mtl_command_buffer *command_buffer,
   }
 }
 
-// Places the dispatches that an execution is of in its stead.
+// Replaces an execution by its dispatches.
 static mtl_status run_execute(const cuda_worker *worker,
                               mtl_command_buffer *command_buffer,
                               mtli_command *command, mtli_command **out_next) {

@@ -52,7 +52,7 @@ typedef enum cuda_home {
   CUDA_MANAGED,   // pages that move to whoever touches them
   CUDA_PIECE,     // a piece of the GPU's slabs
   CUDA_CLIENTS,   // the client's memory, registered
-  CUDA_OTHERS,    // memory of the GPU that others have allocated
+  CUDA_OTHERS,  // memory of the GPU that other libraries allocated
   CUDA_PART,      // of another buffer
 } cuda_home;
 
@@ -87,7 +87,7 @@ typedef struct cuda_device {
   cuda_slabs descriptors;  // of textures
   CUfunction clock;  // writes the GPU's time to an address
   uint64_t *clock_word;  // pinned
-  // How many codes have been unloaded: graphs made before may have their
+  // The count of unloaded codes: graphs made earlier may contain their
   // functions.
   _Atomic uint64_t unloaded_count;
 } cuda_device;
@@ -126,8 +126,8 @@ typedef enum cuda_class {
 typedef struct cuda_code {
   CUmodule module;
   CUfunction function;
-  bool may_stop;  // has assertions or traps, or asks
-  bool asks;      // made for debugging: each access asks if it may be
+  bool may_stop;  // has assertions or traps, or checks accesses
+  bool asks;  // made for debugging: each access checks whether it is allowed
 } cuda_code;
 
 typedef struct cuda_pipeline {
@@ -161,7 +161,7 @@ typedef struct cuda_mark {
 typedef enum cuda_mark_kind {
   CUDA_MARK_PLACE,  // to be waited for
   CUDA_MARK_TIME,   // and to tell when
-  CUDA_MARK_END,    // of a command buffer: both, and it is looked for
+  CUDA_MARK_END,  // of a command buffer: both, and threads look for it
 } cuda_mark_kind;
 
 // One launch of a kernel for which the host has nothing to do.
@@ -193,8 +193,8 @@ typedef enum cuda_step_kind {
 typedef struct cuda_step {
   struct cuda_step *next;
   cuda_step_kind kind;
-  cuda_mark *start;  // of times and the end; NULL if nothing ran
-  uint64_t start_ns;  // of the end, where start is NULL; 0 if nothing ran
+  cuda_mark *start;  // for times and the end; NULL if nothing ran
+  uint64_t start_ns;  // the host's time if start is NULL; 0 if nothing ran
   cuda_mark *mark;   // the place; NULL: at once
   mtl_command_buffer *command_buffer;
   mtl_event *event;  // of a signal, and its value
@@ -217,17 +217,18 @@ typedef struct cuda_list {
   struct mtli_log_header *log;  // pinned; NULL without a log
   size_t log_bytes;
   struct text *texts;  // that messages name, until they are delivered
-  uint64_t begun_ns;  // when something of it may be on the stream; 0 before
-  bool is_marked;     // its times are to be those of marks
+  uint64_t begun_ns;  // when some of it may be on the stream; 0 before
+  bool is_marked;  // its times are measured by marks
   bool is_started;    // start or start_ns is set
-  cuda_mark *start;   // where the GPU begins with it
-  uint64_t start_ns;  // or when, where the GPU had nothing else to do
+  cuda_mark *start;  // the place where the GPU begins with it
+  uint64_t start_ns;  // or the time, if the GPU was idle
   bool is_command_timed;  // the command being handed over
-  cuda_mark *command_start;  // where the GPU begins with that; NULL before
+  cuda_mark *command_start;  // where the GPU begins with that command; NULL
+                             // before
   mtl_status status;
   char *text;  // malloc'ed
-  const mtl_pipeline *stopped;  // that was running when it stopped itself
-  const mtli_dispatch *dispatch;  // of that, while it is looked at
+  const mtl_pipeline *stopped;  // the pipeline that stopped itself
+  const mtli_dispatch *dispatch;  // its dispatch, while it is examined
 } cuda_list;
 
 typedef struct cuda_worker {
@@ -250,12 +251,12 @@ typedef struct cuda_worker {
   char behind_news[64];
   cuda_mark *free_marks[2];  // timed ones second
   _Atomic uint64_t *word;    // pinned: the last end that the stream has passed
-  // Of whoever is submitting:
+  // Of the submitting thread:
   uint64_t sequence;  // of the last end
-  bool has_no_words;  // the stream wrote none at some end
+  bool has_no_words;  // the stream failed to write one at some end
   cuda_launches launches;
   cuda_graphs *graphs;  // NULL until there is one
-  // Of whoever is stepping: a moment known by both clocks.
+  // Of the stepping thread: a moment known by both clocks.
   CUevent anchor;
   uint64_t anchor_ns;
 } cuda_worker;

@@ -13,7 +13,7 @@ enum {
   // The newest that the compiler makes code for; later GPUs take it.
   MOST_CAPABILITY = 90,
 };
-// Left to others on the card: memory that moves must never fill it.
+// Memory left to other programs: managed memory must never fill the GPU.
 #define SPARE_BYTES (UINT64_C(1) << 30)
 
 uint32_t cuda_device_count(void) {
@@ -174,7 +174,7 @@ static mtl_status open_parts(cuda_device *device) {
   uint64_t word;
   MTL_TRY(cuda_piece_take(&device->pinned, sizeof *device->clock_word, &word));
   device->clock_word = (uint64_t *)(uintptr_t)word;
-  // The first launch loads the code: nobody is to wait for that.
+  // The first launch loads the code: it is done here, where nobody waits.
   uint64_t host_ns, ticks;
   return cuda_device_timestamps(&device->device, &host_ns, &ticks);
 }

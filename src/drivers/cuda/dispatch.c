@@ -72,7 +72,7 @@ static mtl_status write_few(cuda_worker *worker, const mtli_command *first,
     }
   }
   CUresult result = CUDA_SUCCESS;
-  // What is behind the last argument is nobody's.
+  // Bytes behind the last argument are unused.
   const size_t used = bytes - INLINE_ALIGNMENT + last_bytes(first, end);
   for (size_t i = 0; 4 * i < used && !result; i++) {
     result = cuda.cuStreamWriteValue32(worker->stream, address + 4 * i,
@@ -364,7 +364,7 @@ mtl_status cuda_dispatch_run(cuda_worker *worker,
                              const mtli_command *command) {
   const mtli_dispatch *dispatch = &command->dispatch;
   cuda_list *list = command_buffer->driver_data;
-  launch l;  // the arguments that there are, are set
+  launch l;  // every argument that the kernel has is set
   l.fixed = (mtli_ptx_launch){.log = (uintptr_t)list->log};
   bool is_empty;
   MTL_TRY(find_grid(worker, dispatch, &l, &is_empty));
@@ -372,7 +372,7 @@ mtl_status cuda_dispatch_run(cuda_worker *worker,
     return MTL_OK;
   }
   if (dispatch->inline_count && !*inline_address(command)) {
-    // Of an indirect command buffer's, which are known only now.
+    // An indirect command buffer's inline bytes are known only now.
     MTL_TRY(send_inline(worker, list, command, command->next));
   }
   MTL_TRY(fill_arguments(command, &l));

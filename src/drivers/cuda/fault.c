@@ -122,7 +122,7 @@ static void move_text(reader *r, void *place) {
   if (!at) {
     at = malloc(sizeof *at);
     if (!at || !read_text(r->worker, address, at->bytes, sizeof at->bytes)) {
-      // No text is there.
+      // There is no text.
       free(at);
       memset(place, 0, sizeof address);
       return;

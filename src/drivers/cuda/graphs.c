@@ -20,10 +20,10 @@ typedef struct known {
   uint64_t hash;
   size_t count;
   uint64_t last_use;
-  uint64_t unloaded_count;  // of the device, when it came first
+  uint64_t unloaded_count;  // of the device, when the sequence came first
   uint32_t times;
   bool is_refused;          // by the driver
-  // Of one that has a graph:
+  // Of a sequence with a graph:
   CUgraph graph;
   CUgraphExec exec;
   CUgraphNode *handles;  // [count]
@@ -173,7 +173,7 @@ static CUDA_KERNEL_NODE_PARAMS describe(const cuda_node *node, char *parameters,
                                    .extra = extra};
 }
 
-// Nodes behind each other.
+// Adds nodes, each dependent on the one before.
 static CUresult add_nodes(known *it) {
   size_t bytes;
   void *extra[5];

@@ -6,7 +6,7 @@
 #include "base/futex.h"
 #include "drivers/cuda/parts.h"
 
-// One buffer's copy, from the address on that the work was given.
+// One buffer's copy, from the address on that the host work was given.
 typedef struct copy {
   void **place;  // in the addresses
   void *device;
@@ -60,7 +60,7 @@ static mtl_status copy_in(copies *all, const mtl_buffer *buffer, void **place) {
   return MTL_OK;
 }
 
-// Back to the GPU, and the addresses as they were.
+// Copies back to the GPU, and restores the addresses.
 static mtl_status copy_out(copies *all, bool is_done) {
   mtl_status status = MTL_OK;
   for (size_t i = 0; i < all->count; i++) {

@@ -87,7 +87,7 @@ static bool add_free(cuda_slabs *slabs, int class, uint64_t address) {
 // Cuts a new allocation into pieces of a size. The lock is held.
 static mtl_status add_slab(cuda_slabs *slabs, int class) {
   const size_t piece_bytes = (size_t)1 << (class + CUDA_LEAST_PIECE_SHIFT);
-  // Of small pieces not thousands at once.
+  // Limits a slab of small pieces, which would have thousands.
   const size_t most = 1024 * piece_bytes;
   const size_t bytes = most < SLAB_BYTES ? most : SLAB_BYTES;
   uint64_t *grown = realloc(slabs->allocations,
@@ -175,7 +175,7 @@ static mtl_status fill_new(cuda_buffer *made, const mtl_buffer_desc *desc) {
                                   desc->length_bytes);
 }
 
-// Pages of their own, as contents are to be.
+// Contents need pages of their own: rounds up to pages.
 static size_t pinned_bytes(size_t length_bytes) {
   return length_bytes < PAGE_BYTES ? PAGE_BYTES : length_bytes;
 }
@@ -243,7 +243,7 @@ static mtl_status create_clients(cuda_buffer *made,
                    "cuMemHostGetDevicePointer");
 }
 
-// The address stays whose it is.
+// Describes memory that another library allocated; it keeps its address.
 static mtl_status take_others(cuda_buffer *made, const mtl_buffer_desc *desc) {
   const CUdeviceptr address = (uintptr_t)desc->no_copy_bytes;
   unsigned type = 0;

@@ -44,7 +44,7 @@ static mtl_status load(const mtli_code *container, uint32_t max_registers,
   CUresult result = assemble(ptx, how, log, &out_code->module);
   if (result != CUDA_SUCCESS && result != CUDA_ERROR_OUT_OF_MEMORY) {
     // The assembler runs out of predicates in rare kernels (C7600), but not
-    // where it does not try.
+    // with optimisation off.
     how.is_plain = true;
     result = assemble(ptx, how, log, &out_code->module);
   }
@@ -133,7 +133,7 @@ typedef struct taking {
   cuda_code *code;
 } taking;
 
-// As many threads as the first code can have, at the price of registers.
+// Takes the code and its largest number of threads, limited by registers.
 static mtl_status take_code(void *context, const mtli_code *container) {
   const taking *t = context;
   MTL_TRY(load(container, 0, t->code));

@@ -16,7 +16,7 @@
 #include "drivers/cuda/cuda.h"
 
 enum {
-  // How long a thread looks out before it sleeps, as in steps.c.
+  // How long a thread spins before it sleeps, as in steps.c.
   SPIN_NS = 150 * 1000,
   // The time that a thread leaves to a waiting client before it acts itself:
   // the client has the data in its processor's caches.
@@ -76,7 +76,7 @@ static bool step_one(cuda_worker *worker) {
 static bool may_look_out(void) {
   enum { LEAST = 4 };
   static _Atomic long processors;
-  // Relaxed: whoever is first, the answer is the same.
+  // Relaxed: every thread computes the same value.
   long known = atomic_load_explicit(&processors, memory_order_relaxed);
   if (!known) {
     known = sysconf(_SC_NPROCESSORS_ONLN);
@@ -207,7 +207,7 @@ static void worker_destroy(mtli_object *object) {
   free(worker);
 }
 
-// The threads' and the lock's state are the parent's.
+// The state of threads and lock is the parent's.
 static void free_marks(cuda_worker *worker, bool is_inherited) {
   for (int i = 0; i < 2; i++) {
     while (worker->free_marks[i]) {

@@ -8,8 +8,8 @@
 #include "drivers/cuda/cuda.h"
 
 enum {
-  // How long a thread looks at a mark before it sleeps. A shorter time than a
-  // wake-up takes would keep a loop of short kernels at the speed of wake-ups.
+  // How long a thread spins on a mark before it sleeps. A shorter time than a
+  // wake-up takes would slow a loop of short kernels to the speed of wake-ups.
   SPIN_NS = 150 * 1000,
   // Two looks this close together were not interrupted between.
   LOOK_NS = 1000,
@@ -54,8 +54,8 @@ cuda_mark *cuda_mark_place(cuda_worker *worker, cuda_mark_kind kind) {
     return NULL;
   }
   mark->sequence = 0;
-  // The word first: whoever waits for the end looks at it, and the event is for
-  // who sleeps and who asks for the time.
+  // The word first: threads that wait for the end spin on it; the event is for
+  // sleeping threads and for times.
   if (kind == CUDA_MARK_END) {
     if (cuda.cuStreamWriteValue64(worker->stream, (uintptr_t)worker->word,
                                   worker->sequence + 1, 0) == CUDA_SUCCESS) {

@@ -7,7 +7,7 @@
 #include "drivers/metal/metal.h"
 
 enum {
-  CHUNK = 512,          // samples of one MTLCounterSampleBuffer; it takes 4096
+  CHUNK = 512,  // samples of one MTLCounterSampleBuffer, which takes 4096
   RESOLVE_BYTES = 256,  // the alignment of an offset to resolve to
 };
 #define DONT_SAMPLE (~0ul)  // MTLCounterDontSample
@@ -114,7 +114,7 @@ mtl_status metal_encode_sample(metal_encoding *encoding,
                                 metal.selectors[METAL_blitPassDescriptor],
                                 samples.buffer, DONT_SAMPLE, samples.first));
   SET_OBJECT(encoding->blit, waitForFence, encoding->fence);
-  // An encoder without work may not be there at all.
+  // Metal may drop an encoder without work.
   SEND(void (*)(id, SEL, id, metal_range, unsigned char), encoding->blit,
        fillBuffer, staged, ((metal_range){0, sizeof(uint64_t)}), 0);
   metal_encoding_end(encoding);
@@ -133,7 +133,7 @@ mtl_status metal_encode_sample(metal_encoding *encoding,
 mtl_status metal_time_next(metal_encoding *encoding,
                            const mtli_command *command) {
   if (take(encoding, 2, &encoding->timed) != MTL_OK) {
-    return MTL_OK;  // such a GPU tells no times
+    return MTL_OK;  // such a GPU reports no times
   }
   metal_encoding_end(encoding);
   encoding->timed.times = command->times;

@@ -143,7 +143,7 @@ mtl_buffer *metal_encoding_find(const metal_encoding *encoding,
       end = middle;
     }
   }
-  // Parts of a heap may lie over each other.
+  // Parts of a heap may overlap.
   while (first > 0) {
     mtl_buffer *found = encoding->buffers[--first];
     if (address - found->gpu_address < found->length_bytes) {

@@ -126,7 +126,7 @@ static void bind_handles(const metal_encoding *encoding,
   }
 }
 
-// True of the offset of an argument without memory (driver.h).
+// True for the offset of an argument without memory (driver.h).
 static bool is_missing(const void *offset) {
   return (uintptr_t)offset >= MTLI_NO_THREADGROUP_MEMORY;
 }
@@ -267,7 +267,7 @@ static void send(id encoder, const mtli_dispatch *dispatch) {
          ((metal_size){grid[0] / group[0], grid[1] / group[1],
                        grid[2] / group[2]}),
          threads);
-  } else {  // not on GPUs before Apple4 and Mac2
+  } else {  // not available on GPUs before Apple4 and Mac2
     SEND(void (*)(id, SEL, metal_size, metal_size), encoder, dispatchThreads,
          ((metal_size){grid[0], grid[1], grid[2]}), threads);
   }

@@ -70,7 +70,7 @@ static mtl_status library_status(unsigned long code) {
   }
 }
 
-// Mettle's own Metal says which of our statuses it was.
+// Mettle's own Metal reports which of our statuses it was.
 static bool own_status(id error, mtl_status *out_status) {
   const id info = error ? GET_OBJECT(error, userInfo) : NULL;
   const id key = metal_string("MettleStatus", 12);

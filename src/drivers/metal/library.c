@@ -110,7 +110,7 @@ static mtl_status add_function(mtli_code *code, mtli_arena *arena,
   const id function =
       SEND(id(*)(id, SEL, id), library, newFunction, name);
   if (!function) {
-    return MTL_OK;  // Metal says so again to whoever asks for it
+    return MTL_OK;  // Metal reports it again to callers that ask
   }
   const unsigned long type = GET_NUMBER(function, functionType);
   mtl_status status = add_constants(code, arena, function);

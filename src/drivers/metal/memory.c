@@ -75,8 +75,8 @@ static mtl_status fill_private(metal_device *device, const metal_buffer *target,
   return status;
 }
 
-// Lends pages in which the buffer's end lies as desc says, one that nobody may
-// touch behind them if it is guarded. Metal takes whole ones.
+// Creates a buffer whose end lies in its pages as desc says, followed by an
+// inaccessible page if it is guarded. Metal takes whole pages.
 static id create_in_pages(const metal_device *device, metal_buffer *buffer,
                           const mtl_buffer_desc *desc) {
   const uintptr_t page = (uintptr_t)mtli_machine_page_bytes();

@@ -38,7 +38,7 @@ typedef struct metal_buffer {
   mtl_buffer buffer;
   id object;
   size_t offset_bytes;  // of the buffer's first byte in object
-  mtli_pages pages;     // of a guarded one; none otherwise
+  mtli_pages pages;     // of a guarded buffer; none otherwise
   // Textures whose texels are a copy of this buffer's; under the device's lock.
   struct metal_texture *shadows;
 } metal_buffer;
@@ -71,7 +71,7 @@ typedef struct metal_reflected {
 typedef struct metal_function {
   mtl_function function;
   id object;
-  metal_reflected reflected;  // no state if Metal wants more than the function
+  metal_reflected reflected;  // no state if the pipeline needs linked functions
 } metal_function;
 
 typedef struct metal_pipeline {

@@ -154,7 +154,7 @@ static bool is_plain(const metal_pipeline *made, const metal_function *function,
          mtli_pipeline_linked(&made->pipeline)->count == 0;
 }
 
-static mtl_status check_wishes(const mtl_pipeline_desc *desc) {
+static mtl_status check_options(const mtl_pipeline_desc *desc) {
   return desc->dump_after
              ? mtli_fail(MTL_UNSUPPORTED,
                          "dump_after: Metal's compiler shows no passes")
@@ -165,7 +165,7 @@ static mtl_status create(metal_pipeline *made, const metal_function *function,
                          const mtl_pipeline_desc *desc) {
   mtl_pipeline *pipeline = &made->pipeline;
   metal_reflected *reflected = &made->reflected;
-  MTL_TRY(check_wishes(desc));
+  MTL_TRY(check_options(desc));
   if (is_plain(made, function, desc)) {
     reflected->state = metal_retain(function->reflected.state);
     pipeline->kernel = function->function.kernel;

@@ -12,7 +12,7 @@
 // once it has been told of its end.
 struct metal_run {
   mtli_object object;
-  mtl_device *device;  // as long as the command buffer is not done
+  mtl_device *device;  // valid until the command buffer is done
   mtl_command_buffer *command_buffer;
   id commands;  // MTLCommandBuffer, +1
   id *kept;     // [kept_count] +1 each
@@ -34,8 +34,8 @@ static void run_destroy(mtli_object *object) {
 // --- queues --------------------------------------------------------------------
 
 mtl_status metal_queue_create(mtl_queue *queue) {
-  // Metal's own limit makes who is over it wait. The runtime keeps ours, and a
-  // command buffer of Metal's ends a little after the runtime's.
+  // Metal's own limit makes a caller over it wait. The runtime keeps ours, and
+  // a command buffer of Metal's ends a little after the runtime's.
   enum { MORE = 64, MOST = 16384 };
   const unsigned long wanted = (unsigned long)queue->max_command_buffers + MORE;
   metal_queue *made = (metal_queue *)queue;

@@ -164,8 +164,8 @@ static id make_state(const metal_device *device, id descriptor,
 mtl_status metal_reflect(metal_device *device, id descriptor,
                          metal_reflected *out_reflected) {
   id reflection = NULL, error = NULL;
-  // One that indirect commands may name, or, where Metal refuses that of the
-  // function, one that they may not.
+  // Makes a state whose pipeline indirect commands may name, or, if Metal
+  // refuses that for the function, one that they may not.
   id state = make_state(device, descriptor, true, &reflection, &error);
   if (!state) {
     state = make_state(device, descriptor, false, &reflection, &error);

@@ -222,8 +222,9 @@ static metal_sampler_state *find_state(metal_device *device, uint64_t bits) {
   return state;
 }
 
-// Samplers of one description share one of Metal's, which stays: a device has
-// few, and command buffers keep none. Two threads may both make one: no harm.
+// Samplers of one description share one of Metal's, which is never released: a
+// device has few, and command buffers retain none. Two threads may both make
+// one: no harm.
 mtl_status metal_sampler_create(mtl_sampler *sampler,
                                 const mtl_sampler_desc *desc) {
   metal_device *device = metal_device_of(sampler->device);

@@ -110,7 +110,7 @@ static iree_hal_buffer_t *buffer(iree_hal_device_t *device, size_t bytes) {
   return made;
 }
 
-// One semaphore and value as a list.
+// One semaphore and value, as a list.
 typedef struct point {
   iree_hal_semaphore_t *semaphore;
   uint64_t value;
@@ -298,8 +298,8 @@ static uint64_t query(iree_hal_semaphore_t *asked) {
   return value;
 }
 
-// Who has submitted short work and asks for its semaphore has it done at once,
-// but waits for nothing that others have to signal.
+// A thread that submits short work and then queries its semaphore runs it at
+// once, but does not wait for others' signals.
 static void who_asks_for_short_work_does_it(void) {
   enum { ROUNDS = 200 };
   iree_hal_device_t *device = open_device();
@@ -323,7 +323,7 @@ static void who_asks_for_short_work_does_it(void) {
     CHECK(result == (float)i);
   }
   printf("  done when asked for: %u of %d\n", at_once, ROUNDS);
-  // Not the first time, nor where another program held it up.
+  // Not the first time, nor when another program delayed it.
   CHECK(at_once >= ROUNDS / 2);
   execute(device, commands, (point){gate, 1}, (point){end, ROUNDS + 1});
   CHECK(query(end) == ROUNDS);
@@ -486,7 +486,7 @@ static iree_status_t release_in_call(void *user_data, const uint64_t args[4],
   return iree_ok_status();
 }
 
-// With work behind it, and more that nobody will ever let go.
+// With work behind it, and more work that nobody will ever release.
 static void a_device_goes_in_a_host_call(void) {
   for (int i = 0; i < 20; i++) {
     releaser r = {.device = open_device()};

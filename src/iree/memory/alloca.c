@@ -73,12 +73,12 @@ iree_status_t mettle_alloca_try(mettle_op *op) {
 
 void mettle_alloca_prepare(mettle_op *op) {
   if (op->alloca->is_staged) {
-    return;  // nothing to wait for: it ends at once
+    return;  // nothing to wait for: the operation ends at once
   }
   iree_hal_pool_acquire_info_t info;
   iree_hal_pool_acquire_result_t result = IREE_HAL_POOL_ACQUIRE_EXHAUSTED;
-  // Memory that an operation before this one is about to give back may be
-  // enough later: nothing grows for now.
+  // Memory that an earlier operation is about to give back may be enough later:
+  // do not grow now.
   iree_status_t status = acquire(
       op->alloca, IREE_HAL_POOL_RESERVE_FLAG_DISALLOW_GROWTH, &info, &result);
   if (iree_status_is_ok(status) && is_ok(result)) {
@@ -154,7 +154,7 @@ static iree_status_t wait_for_pool(mettle_op *op,
                                    iree_async_notification_t *notification,
                                    uint32_t token) {
   mettle_alloca *alloca = op->alloca;
-  // The one before may still be leaving its callback.
+  // The earlier notification may still be in its callback.
   alloca->notified_slot ^= 1;
   iree_async_notification_wait_operation_t *wait =
       &alloca->notified[alloca->notified_slot];
@@ -175,8 +175,8 @@ static bool is_closing(mettle_device *device) {
   return result;
 }
 
-// Tries once more, with the pool's releases watched. *out_waits: it waits, and
-// the operation is no longer this thread's.
+// Tries once more while watching the pool's releases. *out_waits: the operation
+// waits, and no longer belongs to this thread.
 static iree_status_t acquire_watched(mettle_op *op,
                                      iree_async_notification_t *notification,
                                      uint32_t token, bool *out_waits) {
@@ -246,7 +246,7 @@ void mettle_dealloca_release(mettle_op *op) {
     iree_hal_local_transient_buffer_release_reservation(op->transient, NULL);
     return;
   }
-  // Whoever takes the memory knows when this queue was done with it: now.
+  // The time when this queue was done with the memory, for its next owner: now.
   mettle_queue *queue = op->queue;
   const uint64_t epoch = (uint64_t)iree_atomic_fetch_add(
                              &queue->epoch, 1, iree_memory_order_acq_rel) +

@@ -21,7 +21,7 @@ iree_status_t mettle_buffer_wrap(mettle_device *device, mtl_buffer *mtl,
   buffer->host_allocator = device->host_allocator;
   buffer->device = device;
   mettle_device_retain(device);             // +1
-  buffer->buffer = mtl_buffer_retain(mtl);  // +1; NULL for an empty one
+  buffer->buffer = mtl_buffer_retain(mtl);  // +1; NULL for an empty buffer
   buffer->offset = offset;
   buffer->address = mtl ? mtl_buffer_gpu_address(mtl) + offset : 0;
   buffer->release_callback = callback;

@@ -87,7 +87,7 @@ static void prefault(iree_hal_slab_provider_t *base, iree_hal_slab_t *slab) {
 static void trim(iree_hal_slab_provider_t *base,
                  iree_hal_slab_provider_trim_flags_t flags) {
   (void)base;
-  (void)flags;  // it keeps no slab that nobody has
+  (void)flags;  // the provider keeps no unused slabs
 }
 
 static void query_stats(const iree_hal_slab_provider_t *base,

@@ -155,7 +155,7 @@ static iree_status_t write_json(const tool_options *options,
   return iree_ok_status();
 }
 
-// Brings the results to where the host sees them.
+// Copies the results to memory that the host sees.
 static iree_status_t fetch(iree_runtime_session_t *session,
                            iree_vm_list_t *results) {
   const iree_hal_buffer_params_t params = {

@@ -12,7 +12,7 @@
 typedef struct block_state {
   _Atomic size_t references;
   id literal;  // +1, the block's literal
-  id group;    // +1; entered until it has run
+  id group;    // +1; left when the block has run
   _Atomic bool has_begun;
   _Atomic bool is_cancelled;
 } block_state;

@@ -47,7 +47,7 @@ OBJC_EXPORT void dispatch_resume(id object) {
   }
 }
 
-// All queues begin active.
+// All queues are active from the start.
 OBJC_EXPORT void dispatch_activate(id object) {
   if (is_source(object)) {
     dispatch_source_activate(object);

@@ -17,8 +17,8 @@ typedef struct task {
   struct task *next;
   dispatch_function *run;
   void *context;
-  bool is_alone;  // nothing else of the queue runs beside it
-  bool is_sync;   // a thread waits to run it itself
+  bool is_alone;  // nothing else of the queue runs at the same time
+  bool is_sync;  // a thread waits to run it itself
   bool may_start;
   pthread_cond_t started;  // of a sync task
 } task;
@@ -31,7 +31,7 @@ struct dispatch_queue {
   size_t running;
   bool runs_alone;  // a barrier task is running
   bool is_serial;
-  bool is_pumped;  // a job of the pool starts tasks
+  bool is_pumped;  // a job of the pool is starting tasks
   size_t suspensions;
   dispatch_queue *target;  // +1; tasks run within its tasks; NULL for none
   struct specific *specifics;
@@ -147,7 +147,7 @@ static void run_on(dispatch_queue *queue, dispatch_function *run,
   }
 }
 
-// Has the pool start tasks, if there is one that may. The lock is held.
+// Has the pool start tasks, if one may start. The lock is held.
 static void wake(dispatch_queue *queue) {
   if (!queue->is_pumped && queue->first && may_start(queue, queue->first)) {
     queue->is_pumped = true;
@@ -354,7 +354,8 @@ OBJC_EXPORT void dispatch_queue_set_specific(id object, const void *key,
   }
   pthread_mutex_lock(&queue->lock);
   *made = (specific){queue->specifics, key, value, destructor};
-  queue->specifics = made;  // one before it under this key is found no more
+  queue->specifics = made;  // an earlier value under this key is no longer
+                            // found
   pthread_mutex_unlock(&queue->lock);
 }
 

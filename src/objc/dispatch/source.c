@@ -49,9 +49,9 @@ typedef struct source_state {
   unsigned long data;     // the data of the present call
   size_t suspensions;
   bool is_active;
-  bool is_queued;  // a call of the handler is on its way
+  bool is_queued;  // a call of the handler is queued
   bool is_cancelled;
-  bool is_over;  // the object is gone: nobody is called
+  bool is_over;  // the object is destroyed: no handler is called
   bool has_thread;
   uint64_t next_ns;      // of the timer; UINT64_MAX for none
   uint64_t interval_ns;  // UINT64_MAX for once
@@ -101,7 +101,7 @@ static void call(source_state *state, const handler *from) {
 
 static void fire(void *context);
 
-// Has the handler called, if there is something to tell. The lock is held.
+// Has the handler called, if there is data. The lock is held.
 static void deliver(source_state *state) {
   if (state->pending && !state->is_queued && state->is_active &&
       !state->suspensions && !state->is_cancelled) {
@@ -270,7 +270,7 @@ static void count_fired(source_state *state, uint64_t now_ns) {
   deliver(state);
 }
 
-// A thread of the pool waits for as long as there is a next time.
+// Runs on a thread of the pool, as long as the timer has a next time.
 static void wait_for_times(void *context) {
   source_state *state = context;
   pthread_mutex_lock(&state->lock);

@@ -10,7 +10,7 @@
 typedef struct data {
   struct objc_object object;
   size_t length;
-  bool borrows;  // bytes are the caller's and stay his
+  bool borrows;  // the bytes remain the caller's
   char *bytes;
 } data;
 

@@ -40,7 +40,7 @@ static id read_file(const char *path, id *out_error) {
   return made;
 }
 
-// Mapped or read: nobody sees which.
+// Maps or reads the file; callers cannot tell.
 static id with_file(Class self, SEL _cmd, id path, NSUInteger options,
                     id *out_error) {
   (void)self;

@@ -120,7 +120,7 @@ static id error_localized(id self, SEL _cmd) {
                                    string_utf8(of->domain), of->code);
 }
 
-// What userInfo has under key, or nil.
+// Returns userInfo's object under key, or nil.
 static id error_entry(id self, id key) {
   const error *of = (error *)self;
   return of->info ? dictionary_get(of->info, key) : NULL;
@@ -200,7 +200,7 @@ typedef struct exception {
   id name;
   id reason;
   id info;
-  id symbols;  // where it was raised, from raise on
+  id symbols;  // the call stack, from raise on
 } exception;
 
 static id exception_init(id self, SEL _cmd, id name, id reason, id info) {

@@ -262,7 +262,7 @@ DEFINE_CATEGORY(NSString, paths, path_methods);
 
 typedef struct url {
   struct objc_object object;
-  id text;  // the path of a file, else the whole URL
+  id text;  // a file's path, otherwise the whole URL
   bool is_file;
 } url;
 
@@ -366,7 +366,7 @@ static id url_append_directory(id self, SEL _cmd, id part, int is_directory) {
   return url_append(self, _cmd, part);
 }
 
-// Of a file, the path's; of another URL, those of its last component.
+// Returns the last component of a file's path or of another URL.
 static id url_last(id self, SEL _cmd) {
   return path_last(url_path(self, _cmd), _cmd);
 }

@@ -106,7 +106,7 @@ static size_t read_escape(reader *in, char *out) {
   return utf8_from_utf16(units, count, out);
 }
 
-// Behind the opening quote.
+// Reads a string from behind its opening quote.
 static id read_string(reader *in) {
   char *text = malloc((size_t)(in->end - in->at) * 3 + 8), *out = text;
   if (!text) {

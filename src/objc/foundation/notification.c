@@ -145,7 +145,7 @@ static void center_add(id self, SEL _cmd, id observer, SEL selector, id name,
   made->observer = observer;
 }
 
-// The queue is not asked: the block runs where the notification is posted.
+// The queue is ignored: the block runs where the notification is posted.
 static id center_add_block(id self, SEL _cmd, id name, id sender, id queue,
                            id literal) {
   (void)_cmd;

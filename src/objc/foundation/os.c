@@ -14,7 +14,7 @@
 
 // --- os_unfair_lock ------------------------------------------------------------
 
-// The word: free, taken, or taken while others wait.
+// States of the lock's word: free, taken, or taken while others wait.
 enum { FREE, TAKEN, AWAITED };
 typedef _Atomic uint32_t word;
 

@@ -20,8 +20,8 @@ static id devices[MAX_DEVICES];
 static size_t device_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-// Clients know devices by words in their names: tinygrad makes no graphs on a
-// "virtual" one, ggml picks tables by "Apple M1".
+// Clients recognise devices by words in their names: tinygrad makes no graphs
+// on a "virtual" one, ggml picks tables by "Apple M1".
 static id name_for(const mtl_device_info *info) {
   const char *name = getenv("METTLE_OBJC_NAME");
   return name ? string_create(name)
@@ -206,15 +206,15 @@ static int supports_amplification(id self, SEL _cmd, NSUInteger count) {
   return count == 1;
 }
 
-// Samplers are reached by their identifiers: as many as there are.
+// Samplers are reached by their identifiers: there is no limit.
 static NSUInteger sampler_limit(id self, SEL _cmd) {
   (void)self;
   (void)_cmd;
   return 2048;  // as devices of Apple7 have
 }
 
-// Compilations run in as many processes as METTLE's settings say; a client's
-// wish changes nothing.
+// METTLE's settings determine the number of compilation processes; a client's
+// request changes nothing.
 static NSUInteger compilation_limit(id self, SEL _cmd) {
   (void)self;
   (void)_cmd;

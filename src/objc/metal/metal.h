@@ -93,9 +93,9 @@ typedef struct metal_library {
 typedef struct metal_function {
   struct objc_object object;
   id device;  // +1
-  mtl_function *function;  // NULL of one that needs its constants' values first
+  mtl_function *function;  // NULL if it needs its constants' values first
   id library;              // +1
-  id name;                 // +1, of one without a function
+  id name;  // +1, of a function without a handle
   id label;
 } metal_function;
 
@@ -125,7 +125,7 @@ typedef struct metal_command_buffer {
   bool unretained;
   NSUInteger error_options;
   id encoders;  // labels of encoders, for its error; or nil
-  id log_state;  // +1 until the work is done: it has the handlers; or nil
+  id log_state;  // +1 until the work is done: it holds the handlers; or nil
   bool is_told;  // of its completion
   handler *scheduled;
   handler *completed;

@@ -82,8 +82,7 @@ static const mtl_texture_type texture_types[] = {
 };
 enum { TEXTURE_TYPES = sizeof texture_types / sizeof *texture_types };
 
-// Another number is a type that no texture has, which is refused with its
-// value.
+// Any other number is an unknown type, which is refused with its value.
 mtl_texture_type texture_type_of(NSUInteger number) {
   return number < TEXTURE_TYPES ? texture_types[number]
                                 : (mtl_texture_type)(number + 1);

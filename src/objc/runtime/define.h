@@ -84,7 +84,7 @@ extern struct message_cache _objc_empty_cache;
       __attribute__((section("objc_catlist"), used)) =                \
           &target##_##name_##_category
 
-// How C names a class.
+// The C expression for a class.
 #define CLASS_OF(name) ((id)&OBJC_CLASS_$_##name)
 
 #endif

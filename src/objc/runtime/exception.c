@@ -50,7 +50,7 @@ static void type_destroy(exception_type *type) {
 
 static bool type_is_pointer(const exception_type *type) {
   (void)type;
-  return true;  // so that a handler gets the object, not where it is kept
+  return true;  // so that a handler gets the object, not its address
 }
 
 static bool type_is_function(const exception_type *type) {

@@ -13,7 +13,7 @@
 
 typedef struct objc_image {
   uint32_t version;  // 1
-  uint32_t bytes;    // sizeof(objc_image) as the image knows it
+  uint32_t bytes;    // sizeof(objc_image) when the image was compiled
   IMAGE_SECTION(SEL, selector_references);
   IMAGE_SECTION(Class, classes);
   IMAGE_SECTION(Class, load_classes);  // those with +load

@@ -82,7 +82,7 @@ OBJC_EXPORT void **class_copyIvarList(Class class, unsigned *out_count) {
     for (size_t i = lists->count; copy && i-- > 0;) {
       ivar_list *list = lists->lists[i];
       for (size_t k = 0; k < list->count; ++k) {
-        if (list->ivars[k].name) {  // not the room of a bit field
+        if (list->ivars[k].name) {  // except the storage of a bit field
           copy[at++] = &list->ivars[k];
         }
       }

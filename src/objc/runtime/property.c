@@ -51,7 +51,7 @@ static void set(id self, ptrdiff_t offset, id value, bool is_atomic,
 OBJC_EXPORT void objc_setProperty(id self, SEL _cmd, ptrdiff_t offset, id value,
                                   bool is_atomic, signed char should_copy) {
   (void)_cmd;
-  // 2 asks for a mutable copy; no compiler of today does.
+  // 2 requests a mutable copy, which current compilers do not.
   set(self, offset, value, is_atomic, should_copy != 0);
 }
 
@@ -79,7 +79,7 @@ OBJC_EXPORT void objc_setProperty_nonatomic_copy(id self, SEL _cmd, id value,
   set(self, offset, value, false, true);
 }
 
-// Locks two places in the order of their locks, which may be one.
+// Takes the locks of two places in a fixed order; both may be the same.
 static void lock_both(const void *one, const void *other) {
   pthread_mutex_t *first = lock_of(one), *second = lock_of(other);
   if (first > second) {

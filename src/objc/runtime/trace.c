@@ -19,7 +19,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static counter *counters;  // [capacity] open addressing
 static size_t capacity;
 static size_t used;
-static int is_on;  // 0 not asked, 1 off, 2 on; racy, but all find the same
+static int is_on;  // 0 unknown, 1 off, 2 on; a race, but all threads find the
+                   // same
 
 static int by_count(const void *one, const void *other) {
   const unsigned long a = ((const counter *)one)->count;

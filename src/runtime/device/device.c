@@ -18,9 +18,9 @@ enum {
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static mtl_device *registry[OPEN_LIMIT];
-// Held while a device of the driver of that number is opened, which may open
-// one of a driver listed before it: taken from the last to the first, and
-// registry_lock behind them.
+// Held while a device of the driver of that number is opened, which may open a
+// device of a driver listed earlier: taken from the last to the first, with
+// registry_lock inside.
 static pthread_mutex_t opening_locks[DRIVER_LIMIT] = {
     [0 ... DRIVER_LIMIT - 1] = PTHREAD_MUTEX_INITIALIZER};
 
@@ -108,8 +108,8 @@ static mtl_device *registry_find(const mtli_driver *driver, uint32_t index) {
   pthread_mutex_lock(&registry_lock);
   for (size_t i = 0; i < OPEN_LIMIT && !found; i++) {
     mtl_device *device = registry[i];
-    // One from before a fork belongs to those who inherited it alone; one that
-    // cannot be retained is on its way to device_destroy.
+    // A device from before a fork is shared only by its inheritors; one that
+    // cannot be retained is being destroyed.
     if (device && !mtli_device_is_inherited(device) &&
         device->driver == driver && device->index == index &&
         try_retain(device)) {
@@ -288,9 +288,9 @@ const mtl_device_info *mtl_device_get_info(const mtl_device *device) {
   return &device->info;
 }
 
-// A family that METTLE_FAMILY names, and those of its kind before it: clients
-// take other paths then. Cooperative tensors lie as on Apple10, and clients
-// with code for older layouts ask for that family.
+// True for the family that METTLE_FAMILY names, and earlier ones of its kind:
+// clients then take other paths. Cooperative tensors lie as on Apple10, and
+// clients with code for older layouts ask for that family.
 static bool is_forced(mtl_family family) {
   static const struct {
     const char *word;

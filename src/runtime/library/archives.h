@@ -7,7 +7,7 @@
 #include "code/code.h"
 #include "mettle/binary_archive.h"
 
-// The archives that a pipeline's code is looked for in.
+// The archives in which a pipeline's code is looked up.
 typedef struct mtli_archives {
   mtl_binary_archive **items;  // [count] malloc'ed, +1 each
   size_t count;

@@ -93,7 +93,7 @@ static mtl_status fail_not_found(const mtli_code *code, const char *name) {
                    names[1], *names[2] ? ", " : "", names[2]);
 }
 
-// An argument that a constant switches on or off needs that constant.
+// An argument that a constant enables requires that constant's value.
 static mtl_status check_enabling(const mtl_function *function) {
   const mtli_code *code = function->library->compiled.code;
   for (size_t i = 0; i < function->kernel->parameter_count; i++) {

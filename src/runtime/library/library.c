@@ -41,8 +41,8 @@ static mtl_status library_allocate(mtl_device *device,
   return MTL_OK;
 }
 
-// Hands out a library whose container the driver has made or taken, which went
-// as status says.
+// Returns a library whose container the driver has made or taken, with that
+// call's status.
 static mtl_status library_finish(mtl_library *library, mtl_status status,
                                  mtl_library **out_library) {
   if (status != MTL_OK) {
@@ -264,7 +264,7 @@ mtl_status mtli_library_create_compiled(mtl_device *device,
                         out_library);
 }
 
-// A large one is not read into memory.
+// A large file is not read into memory.
 static mtl_status open_metallib(mtl_device *device, const char *path,
                                 bool *out_is, mtl_library **out_library) {
   mtl_library *library = NULL;

@@ -57,7 +57,7 @@ static bool is_ours(const mtli_metallib_function *function) {
          function->stage == MTLI_METALLIB_VISIBLE;
 }
 
-// The functions that run here, kernels first.
+// Lists the functions that can run here, kernels first.
 static void list_functions(struct mtli_metallib_state *state,
                            const mtli_metallib *list, uint32_t stage) {
   for (size_t i = 0; i < list->function_count; i++) {
@@ -72,7 +72,7 @@ static void list_functions(struct mtli_metallib_state *state,
   }
 }
 
-// And those that do not, a line each: the stage, a blank, the name.
+// Lists the other functions, a line each: the stage, a blank, the name.
 static char *list_others(mtli_arena *arena, const mtli_metallib *list) {
   size_t size = 1;
   for (size_t i = 0; i < list->function_count; i++) {
@@ -243,7 +243,7 @@ static mtl_status translate(mtl_library *library,
                           : status;
 }
 
-// Several threads may translate the same function: one of them is in time.
+// Several threads may translate the same function: the first result is kept.
 mtl_status mtli_metallib_part(mtl_library *library, size_t index,
                               mtl_library **out_part) {
   struct mtli_metallib_state *state = library->metallib;

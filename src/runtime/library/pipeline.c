@@ -17,7 +17,7 @@ struct mtli_pipeline_parts {
   mtli_compiled compiled;
   mtl_argument *arguments;  // [argument_count]
   size_t argument_count;
-  // What else code of the kernel can be made of; NULL if one is all it needs.
+  // The function's other inputs to code, if kept; NULL if one code is enough.
   mtl_function *function;  // +1
   mtli_linked_functions linked;
   mtli_tier tier;
@@ -172,7 +172,7 @@ static mtl_status take_texts(mtl_pipeline *pipeline, mtl_function *function,
 
 static const mtl_pipeline_desc defaults;
 
-// Gets the code from the archives, or else compiles it.
+// Takes the code from the archives, or else compiles it.
 static mtl_status find_code(const struct mtli_pipeline_parts *parts,
                             const mtli_pipeline_request *request,
                             bool fail_on_miss, mtli_compiled *out_compiled) {
@@ -250,8 +250,8 @@ static mtli_group_class first_class(const mtl_pipeline_desc *desc) {
                             .is_whole = !limit || limit >= MTL_SIMD_WIDTH};
 }
 
-// What the host does to buffers in use is seen where kernels have memory of
-// their own.
+// Checks the host's accesses to buffers in use, on devices where kernels have
+// memory of their own.
 static void check_host(struct mtli_pipeline_parts *parts,
                        const mtl_device *device) {
   if (!(parts->checks & MTLI_CHECK_HOST)) {
@@ -423,7 +423,7 @@ static void creation_free(creation *work) {
   free(work);
 }
 
-// Has desc name the functions and archives that work keeps.
+// Makes desc name the functions and archives that work retains.
 static mtl_status keep_linked(creation *work) {
   mtl_linked_functions *named = &work->desc.linked_functions;
   MTL_TRY(mtli_linked_functions_create(work->function->library->device,

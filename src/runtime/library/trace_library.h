@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What this thread has done from start_ns until now.
+// Records this thread's work from start_ns until now.
 void mtli_trace_library(size_t source_bytes, uint64_t start_ns);
 void mtli_trace_pipeline(const char *kernel, bool from_cache,
                          uint64_t start_ns);

@@ -87,7 +87,7 @@ static bool is_inline(const mtli_dispatch *dispatch, uint32_t slot) {
   return false;
 }
 
-// Where the memory of a buffer argument is. The lock is held.
+// Returns the memory of a buffer argument. The lock is held.
 static place place_of_argument(const mtl_device *device,
                                const mtli_dispatch *dispatch, uint32_t slot) {
   const uint64_t first = (uintptr_t)dispatch->arguments[slot];

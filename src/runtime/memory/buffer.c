@@ -10,7 +10,8 @@
 #include "runtime/objects.h"
 #include "runtime/weak.h"
 
-// What kernels may rely on (src/compiler/passes/lower/enter_kernel.c).
+// The alignment that kernels rely on
+// (src/compiler/passes/lower/enter_kernel.c).
 enum { BOUND_ALIGNMENT = 16 };
 
 // True if all buffers are to end where a page does.
@@ -41,7 +42,8 @@ static mtl_status check_no_copy(const mtl_device *device,
     return mtli_fail(MTL_INVALID_ARGUMENT,
                      "mtl_buffer_create: both bytes and no_copy_bytes are set");
   }
-  // Private: an address of the device's own, as others on it have.
+  // Private memory: the address is the device's own, as for memory of other
+  // libraries.
   const bool is_devices = desc->storage_mode == MTL_STORAGE_PRIVATE &&
                           device->info.runs_native_work;
   if (desc->storage_mode != MTL_STORAGE_SHARED && !is_devices) {

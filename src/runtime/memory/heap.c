@@ -11,7 +11,7 @@
 #include "runtime/memory/heap_space.h"
 #include "runtime/texture/texture.h"
 
-// Of every resource: as Metal's, and a multiple of a cache line.
+// The alignment of every resource: Metal's, and a multiple of a cache line.
 enum { ALIGNMENT = 256 };
 
 struct mtl_heap {

@@ -12,7 +12,7 @@ static mtl_status set(mtl_buffer *memory, mtl_purgeable_state state,
                      (int)state);
   }
   MTL_TRY(mtli_device_check(memory->device));
-  // Relaxed: who cares for contents orders the calls.
+  // Relaxed: clients that rely on contents order the calls.
   const uint32_t before =
       state == MTL_PURGEABLE_KEEP_CURRENT
           ? atomic_load_explicit(&memory->purgeable, memory_order_relaxed)
@@ -20,7 +20,7 @@ static mtl_status set(mtl_buffer *memory, mtl_purgeable_state state,
                                      memory_order_relaxed);
   if (state == MTL_PURGEABLE_EMPTY && !memory->no_copy_bytes) {
     atomic_store_explicit(&memory->is_prefaulted, false, memory_order_relaxed);
-    // Advice: a device that cannot give memory back keeps it.
+    // Only advice: a device that cannot give memory back keeps it.
     (void)memory->device->driver->buffer_advise(memory, MTLI_ADVICE_DISCARD);
   }
   if (out_before) {

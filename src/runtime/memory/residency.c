@@ -56,7 +56,7 @@ mtl_status mtl_queue_add_residency_sets(mtl_queue *queue,
       queue->residency_sets[now++] = mtl_residency_set_retain(sets[i]);  // +1
     }
   }
-  // Relaxed: who reads the sets takes the lock.
+  // Relaxed: readers of the sets take the lock.
   atomic_store_explicit(&queue->residency_set_count, now, memory_order_relaxed);
   pthread_mutex_unlock(&queue->lock);
   return fits ? MTL_OK

@@ -11,7 +11,7 @@
 #include "runtime/memory/residency_set.h"
 #include "runtime/objects.h"
 
-// What a commit made of a set.
+// The result of a set's commit.
 typedef struct committed {
   mtli_residents residents;
   mtl_allocation *allocations;  // [residents.count] +1 each
@@ -339,10 +339,11 @@ static committed *make_list(const mtl_residency_set *set) {
 static void prefault(const committed *it) {
   for (size_t i = 0; it && i < it->residents.count; i++) {
     mtl_buffer *buffer = it->residents.buffers[i];
-    // Relaxed: twice does no harm.
+    // Relaxed: doing it twice is harmless.
     if (!atomic_exchange_explicit(&buffer->is_prefaulted, true,
                                   memory_order_relaxed)) {
-      // Advice: on a device that cannot prefault, the first access does it.
+      // Only advice: on a device that cannot prefault, the first access does
+      // it.
       (void)buffer->device->driver->buffer_advise(buffer, MTLI_ADVICE_PREFAULT);
     }
   }

@@ -48,7 +48,7 @@ static void progress_raise(mtli_recording *recording, mtli_progress progress) {
 }
 
 void mtli_recording_seen(const mtl_command_buffer *command_buffer) {
-  // Set before progress is raised, which who calls this has looked at.
+  // Set before progress is raised, which the caller waits for.
   if (command_buffer->check_completed) {
     mtli_check_seen(command_buffer->check_completed);
   }

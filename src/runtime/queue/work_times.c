@@ -163,7 +163,7 @@ const mtl_work_time *mtl_command_buffer_work_times(
   const mtli_work_times *times = recording->work_times;
   const mtl_command_buffer_status status =
       mtl_command_buffer_get_status(command_buffer);
-  // A commit that failed has the status at once, and its list to come.
+  // A failed commit has its status at once, and its list later.
   const bool is_there =
       times && times->shown &&
       (status == MTL_COMMAND_BUFFER_COMPLETED ||

@@ -197,7 +197,7 @@ mtl_status mtl_command_buffer_commit(mtl_command_buffer *command_buffer) {
     mtli_trace_commit(recording, start_ns);
   }
   const mtl_status status = recording->error;
-  // Made now: once submitted, recording is the driver's.
+  // Made now: once submitted, the recording belongs to the driver.
   if (status != MTL_OK) {
     (void)mtli_recording_close(recording);
   }
@@ -219,7 +219,7 @@ mtl_status mtl_command_buffer_cancel(mtl_command_buffer *command_buffer) {
   return queue->device->driver->queue_cancel(queue, command_buffer);
 }
 
-static bool has_come(mtli_recording *recording, mtli_progress wanted) {
+static bool has_reached(mtli_recording *recording, mtli_progress wanted) {
   // pairs with the release in completion.c
   return atomic_load_explicit(&recording->progress, memory_order_acquire) >=
          (uint32_t)wanted;
@@ -230,7 +230,7 @@ bool mtli_recording_wait(mtli_recording *recording, mtli_progress wanted,
   const uint64_t spin_end_ns = mtli_now_ns() + MTLI_SPIN_NS;
   do {
     for (int i = 0; i < 16; i++) {
-      if (has_come(recording, wanted)) {
+      if (has_reached(recording, wanted)) {
         return true;
       }
       mtli_pause();
@@ -276,7 +276,7 @@ mtl_status mtl_command_buffer_wait(mtl_command_buffer *command_buffer) {
   MTL_TRY(check_wait(command_buffer, "mtl_command_buffer_wait"));
   mtli_recording *recording = mtli_recording_of(command_buffer);
   const mtli_progress wanted = mtli_recording_wanted();
-  if (!has_come(recording, wanted)) {
+  if (!has_reached(recording, wanted)) {
     MTL_TRY(mtli_queue_check_wait(command_buffer->queue,
                                   "mtl_command_buffer_wait"));
     const uint64_t start_ns = mtli_trace_is_on() ? mtli_now_ns() : 0;
@@ -297,12 +297,12 @@ mtl_status mtl_command_buffer_wait_timeout(mtl_command_buffer *command_buffer,
   MTL_TRY(check_wait(command_buffer, "mtl_command_buffer_wait_timeout"));
   mtli_recording *recording = mtli_recording_of(command_buffer);
   const mtli_progress wanted = mtli_recording_wanted();
-  if (!has_come(recording, wanted) && timeout_ns) {
+  if (!has_reached(recording, wanted) && timeout_ns) {
     MTL_TRY(mtli_queue_check_wait(command_buffer->queue,
                                   "mtl_command_buffer_wait_timeout"));
   }
-  // No help here: a kernel that was begun cannot be left when time is up.
-  if (!has_come(recording, wanted) &&
+  // Does not help: a kernel that it began could not be left at the deadline.
+  if (!has_reached(recording, wanted) &&
       (timeout_ns == 0 ||
        !mtli_recording_wait(recording, wanted, mtli_deadline_ns(timeout_ns)))) {
     return mtli_fail(MTL_TIMED_OUT,
@@ -317,7 +317,7 @@ mtl_status mtl_command_buffer_wait_scheduled(
     mtl_command_buffer *command_buffer) {
   MTL_TRY(check_wait(command_buffer, "mtl_command_buffer_wait_scheduled"));
   mtli_recording *recording = mtli_recording_of(command_buffer);
-  if (!has_come(recording, MTLI_PROGRESS_SCHEDULED)) {
+  if (!has_reached(recording, MTLI_PROGRESS_SCHEDULED)) {
     MTL_TRY(mtli_queue_check_wait(command_buffer->queue,
                                   "mtl_command_buffer_wait_scheduled"));
     mtli_recording_wait(recording, MTLI_PROGRESS_SCHEDULED, MTLI_FOREVER);
@@ -375,7 +375,7 @@ static mtl_status callback_add(mtl_command_buffer *command_buffer,
   return MTL_OK;
 }
 
-// Where the callbacks of one kind are; NULL of no command buffer.
+// The callbacks of one kind; NULL without a command buffer.
 #define CALLBACKS(command_buffer, which) \
   ((command_buffer) ? &mtli_recording_of(command_buffer)->which : NULL)
 

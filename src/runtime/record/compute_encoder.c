@@ -345,7 +345,7 @@ void mtl_compute_encoder_use_heap(mtl_compute_encoder *encoder,
                                   mtl_heap *heap) {
   if (check_use(encoder, heap, MTL_USAGE_READ, "heap",
                 "mtl_compute_encoder_use_heap")) {
-    // Of an untracked heap the usage does not matter.
+    // In an untracked heap the usage does not matter.
     use_buffer(encoder, mtli_heap_memory(heap),
                MTL_USAGE_READ | MTL_USAGE_WRITE);
   }

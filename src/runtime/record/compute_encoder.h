@@ -9,7 +9,7 @@
 #include "runtime/record/encoder.h"
 #include "runtime/record/hazards.h"
 
-// What [[texture(n)]] is bound to.
+// The binding of [[texture(n)]].
 typedef struct mtli_texture_binding {
   mtl_texture *texture;  // NULL for none
   bool is_set;           // also if it is bound to none
@@ -43,7 +43,8 @@ static inline const char *mtli_kernel_name(const mtl_compute_encoder *encoder) {
   return encoder->pipeline->kernel->name;
 }
 
-// The next command waits for all before, as asked for memory of such kinds.
+// Makes the next command wait for all earlier ones, with the reason that memory
+// of such kinds requires it.
 static inline void mtli_order_next(mtl_compute_encoder *encoder,
                                    unsigned orders) {
   encoder->is_next_ordered = true;

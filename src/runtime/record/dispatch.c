@@ -179,8 +179,8 @@ static bool is_left_out(const mtl_compute_encoder *encoder,
   return !is_bound;
 }
 
-// What an argument that is left out is to a kernel: unoptimised code copies
-// handles before it asks whether they are there.
+// The value of an argument that is left out: unoptimised code copies handles
+// before it tests whether they exist.
 static void *left_out(const mtl_argument *argument) {
   static const uint64_t no_handles[MTL_MAX_TEXTURE_ARGUMENTS];
   const bool is_memory = argument->kind == MTL_ARGUMENT_BUFFER ||
@@ -264,7 +264,7 @@ static bool visit_argument(mtl_compute_encoder *encoder,
   return true;
 }
 
-// What the kernel's arguments are bound to.
+// Visits the bindings of the kernel's arguments.
 static bool visit_arguments(mtl_compute_encoder *encoder, touch_fn *visit) {
   const mtli_kernel *kernel = encoder->pipeline->kernel;
   for (size_t i = 0; i < kernel->parameter_count; i++) {
@@ -278,7 +278,7 @@ static bool visit_arguments(mtl_compute_encoder *encoder, touch_fn *visit) {
   return true;
 }
 
-// Whatever is bound: indirect commands may use it all.
+// Visits all bindings: indirect commands may use any of them.
 static bool visit_bindings(mtl_compute_encoder *encoder, touch_fn *visit) {
   for (uint32_t i = 0; i < MTL_MAX_BUFFER_ARGUMENTS; i++) {
     const mtl_buffer *buffer = touched(&encoder->bindings[i]);
@@ -338,7 +338,8 @@ bool mtli_take_order(mtl_compute_encoder *encoder, mtli_touches touches,
   return is_ordered;
 }
 
-// What a command that is recorded orders; the next one begins with none.
+// Returns the barriers that a recorded command orders; the next one begins with
+// none.
 static void take_barriers(mtl_compute_encoder *encoder, mtli_command *command) {
   command->orders = encoder->next_orders;
   command->ordered = encoder->ordered;
@@ -346,7 +347,7 @@ static void take_barriers(mtl_compute_encoder *encoder, mtli_command *command) {
   encoder->ordered = NULL;
 }
 
-// What all three kinds of dispatch have in common. groups are counts of
+// Records the common part of all three kinds of dispatch. groups counts
 // threadgroups along each side, for the check of their number.
 static mtli_dispatch *record(mtl_compute_encoder *encoder, mtl_size group,
                              mtl_buffer *indirect) {

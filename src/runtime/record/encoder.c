@@ -107,7 +107,7 @@ bool mtli_encoder_check(mtli_encoder *encoder, const char *call) {
   if (!encoder) {
     return false;
   }
-  // A committed recording is the driver's; its error is not ours to set.
+  // A committed recording belongs to the driver; its error is not ours to set.
   if (!encoder->is_open && !encoder->recording->is_committed) {
     mtli_recording_fail(encoder->recording, MTL_INVALID_STATE,
                         "%s: the encoder has ended", call);

@@ -5,7 +5,7 @@
 
 #include "runtime/record/recording.h"
 
-// What both have, as they are given.
+// The common arguments of both kinds.
 typedef struct work {
   const char *call;
   const char *name;

@@ -484,7 +484,8 @@ static void copy(mtl_indirect_command_buffer *source, uint32_t source_index,
   mtli_indirect_write_out(target, target_index);
 }
 
-// Both in the order of their addresses: copies the other way may run as well.
+// Locks both in the order of their addresses: copies in the other direction may
+// run at the same time.
 static void lock_both(mtl_indirect_command_buffer *a,
                       mtl_indirect_command_buffer *b) {
   mtl_indirect_command_buffer *first = (uintptr_t)a < (uintptr_t)b ? a : b;

@@ -8,7 +8,7 @@
 #include "runtime/record/compute_encoder.h"
 #include "runtime/weak.h"
 
-// What a command binds to [[buffer(n)]].
+// A command's binding of [[buffer(n)]].
 typedef struct mtli_indirect_binding {
   mtli_weak *buffer;  // +1; NULL for none
   uint64_t address;   // with a buffer or, if a kernel set it, with none
@@ -42,7 +42,7 @@ struct mtl_indirect_command_buffer {
                                           // filled in
   char *label;                            // under device->lock; NULL for none
   void *native;  // the device's own object; then nothing below is there
-  pthread_mutex_t lock;                   // of edits, and of all below
+  pthread_mutex_t lock;  // for edits, and for all members below
   uint64_t last_version;
   mtli_indirect_record *records;    // [max_commands]
   mtli_indirect_binding *bindings;  // [max_commands * max_buffers]

@@ -132,7 +132,7 @@ static bool make_room(prepared *it, uint32_t count) {
   return true;
 }
 
-// Has the pipeline stay while the command is executed.
+// Retains the pipeline while the command is executed.
 static bool hold_pipeline(mtli_execution *execution,
                           const mtli_indirect_record *record, prepared *it) {
   it->pipeline = (mtl_pipeline *)mtli_weak_promote(record->pipeline);  // +1
@@ -298,7 +298,7 @@ static bool prepare(mtli_execution *execution, uint32_t index, prepared *it,
   return true;
 }
 
-// Brings a command up to date. NULL if that failed.
+// Updates a prepared command. NULL if that failed.
 static prepared *take(mtli_execution *execution, uint32_t index,
                       const mtli_inherited *inherited) {
   const mtl_indirect_command_buffer *commands = execution->commands;
@@ -345,8 +345,8 @@ static bool link_commands(mtli_execution *execution, mtli_command *command,
   const mtli_execute *execute = &command->execute;
   const size_t driver_bytes = execution->recording.driver->command_bytes;
   mtli_command **link = out_first;
-  // Commands may run side by side, whatever encoder executes them, and the
-  // checker looks at them as if they did.
+  // Commands may overlap, whichever encoder executes them, and the checker
+  // treats them so.
   const bool is_serial = execute->is_serial && !mtli_check_is_on();
   bool is_ordered = is_serial;
   for (uint32_t i = 0; i < execution->count; i++) {

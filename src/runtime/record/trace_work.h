@@ -6,12 +6,12 @@
 #include "base/futex.h"
 #include "runtime/record/recording.h"
 
-// What this thread has done from start_ns until now.
+// Records this thread's work from start_ns until now.
 void mtli_trace_commit(mtli_recording *recording, uint64_t start_ns);
 void mtli_trace_wait(mtli_recording *recording, uint64_t start_ns);
 
-// All that a command buffer with times of its work has done, before its
-// commands are cleared.
+// Records all work of a command buffer with times, before its commands are
+// cleared.
 void mtli_trace_command_buffer(mtli_recording *recording);
 
 #endif

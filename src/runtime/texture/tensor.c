@@ -18,7 +18,7 @@ struct mtl_buffer_tensor {
   mtl_buffer *buffer;  // +1
   mtl_buffer_tensor_desc desc;
   char *label;
-  // As metal_tensor has it: 0 for the address, extents, strides.
+  // Laid out as metal_tensor: 0 for the address, extents, strides.
   int64_t words[1 + 2 * MTL_MAX_TENSOR_RANK];
 };
 

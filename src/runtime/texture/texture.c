@@ -14,7 +14,7 @@ enum {
   IMAGE_ALIGNMENT = 64,  // bytes; a cache line
 };
 
-// What the types allow.
+// What a texture type allows.
 typedef struct type_rules {
   const char *name;  // in MSL
   uint32_t width, height, depth, layers;  // the most of each

@@ -67,7 +67,7 @@ static void bind_samplers(mtl_compute_encoder *encoder,
     return;
   }
   for (uint32_t i = 0; i < count; i++) {
-    // What is behind its id outlives the sampler: nothing need be kept.
+    // The sampler's id outlives the sampler: nothing need be retained.
     const mtl_sampler *sampler = samplers[i];
     const bool fits =
         sampler && mtli_recording_check_device(encoder->base.recording,
@@ -90,7 +90,7 @@ void mtl_compute_encoder_set_samplers(mtl_compute_encoder *encoder,
 
 // --- at the dispatch ---------------------------------------------------------
 
-// What components of a texture argument's type read and write.
+// Names the component types that a texture argument reads and writes.
 static const char *wanted_class(mtl_data_type type) {
   switch (type) {
     case MTL_TYPE_INT:

@@ -124,7 +124,7 @@ void mtl_blit_encoder_copy_texture_to_buffer(
   }
 }
 
-// The copied texels may not be written while they are read.
+// Texels must not be written while they are read.
 static bool may_overlap(mtl_texture *source, const mtli_texel_box *from,
                         mtl_texture *target, const mtli_texel_box *to) {
   const size_t from_end = from->offset_bytes +

@@ -18,7 +18,7 @@ struct convolution {
   long bias_stride;
 };
 
-constant constexpr uint CHANNELS = 8;  // of the output, for each thread
+constant constexpr uint CHANNELS = 8;  // output channels for each thread
 
 // Where tap of the window meets the input for output position at; -1 if
 // outside.
@@ -172,7 +172,7 @@ kernel void convolve_depthwise(device const uchar *in [[buffer(0)]],
         start + sum);
 }
 
-constant constexpr int POSITIONS = 8;  // of a line, for each thread
+constant constexpr int POSITIONS = 8;  // positions of a line for each thread
 
 // Adds the products of one line of the window to a thread's outputs, of which
 // the first meets the input at ix.
@@ -250,7 +250,7 @@ kernel void convolve_depthwise_channels(
   }
 }
 
-// What the window meets, as a matrix for a product: a row for each channel and
+// Gathers the input under the window as a matrix: a row for each channel and
 // tap, a column for each of `count` output positions from `first` on, in float.
 struct columns {
   convolution shape;

@@ -56,13 +56,13 @@ static inline V neutral(uint how) {
 struct scatter {
   shape rows;  // strides of index, source, out over all dimensions but one
   long index_step, source_step, out_step;
-  uint count, size;  // along it, of index and of out
+  uint count, size;  // along that dimension, of index and of out
   uint includes_self, has_source;
   long whole;  // the value without a source
   float value;
 };
 
-// The place that element i of a row of index means, -1 if none.
+// Returns the place that element i of a row of index refers to, -1 if none.
 static inline long place_of(device const uchar *index, long at, uint size) {
   long place = load_long(type_0, index, at);
   place += place < 0 ? long(size) : 0;
@@ -131,7 +131,7 @@ kernel void scatter_rows(device const uchar *index [[buffer(0)]],
 
 struct index_put {
   shape rest;       // strides of out over the dimensions without an index
-  long strides[4];  // of out over those with one
+  long strides[4];  // strides of out over the indexed dimensions
   int sizes[4];
   uint indices, count, rest_count;
 };

@@ -24,7 +24,7 @@ struct packed {
   // Batch, channel and the three dimensions.
   long in_strides[5], weight_strides[5], out_strides[5];
   long bias_stride;
-  // What `convolution` has not.
+  // Members that `convolution` lacks.
   long bias_row;     // over positions
   long zeros_bytes;  // where they start
   uint positions;
@@ -59,7 +59,7 @@ static inline void find_rows(constant packed &p, uint first, uint count,
     it.at[2][r] = x * p.stride[2] - p.padding[2];
     it.out[r] =
         z * p.out_strides[2] + y * p.out_strides[3] + x * p.out_strides[4];
-    // Behind the last position the last one is repeated.
+    // Positions beyond the last repeat the last one.
     if (first + r + 1 < p.positions) {
       const bool ends_line = x + 1 == p.out_size[2];
       const bool ends_plane = ends_line && y + 1 == p.out_size[1];

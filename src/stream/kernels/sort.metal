@@ -125,7 +125,7 @@ kernel void running_sums(device const uchar *in [[buffer(0)]],
       correction += abs(sum) >= abs(value) ? (sum - next) + value
                                            : (value - next) + sum;
       sum = next;
-      // Infinities have no correction.
+      // Infinities need no correction.
       store(type_1, out, at[1], isfinite(sum) ? sum + correction : sum);
     } else {
       whole += load_long(type_0, in, at[0]);

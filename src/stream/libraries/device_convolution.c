@@ -105,8 +105,8 @@ bool device_convolution_is_there(void) {
 
 // --- plans -------------------------------------------------------------------
 
-// What a convolution is to the library, kept: to ask it for an algorithm takes
-// longer than a small convolution.
+// A convolution's description and algorithm in the library, kept: finding an
+// algorithm takes longer than a small convolution.
 typedef struct plan {
   device_convolution of;
   void *in, *weight, *bias, *out, *convolution;
@@ -128,7 +128,7 @@ static mtl_status failed(int result, const char *what) {
   return mtl_fail(MTL_KERNEL_FAULT, "%s: cuDNN gives %d", what, result);
 }
 
-// Under the lock, as all below.
+// The lock is held, here and below.
 static mtl_status handle_for(void *stream, void **out_handle) {
   for (int i = 0; i < HANDLES; i++) {
     if (handles[i].handle && handles[i].stream == stream) {
@@ -237,8 +237,8 @@ static int fill_plan(plan *it, void *handle) {
   return result;
 }
 
-// The plan of a convolution; a new one takes the place of that which was used
-// least lately.
+// Returns the plan of a convolution; a new one replaces the least recently used
+// one.
 static mtl_status find_plan(const device_convolution *of, void *handle,
                             plan **out_plan) {
   int place = 0;

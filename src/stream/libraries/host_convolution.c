@@ -166,7 +166,8 @@ static bool describe(const host_convolution_shape *s, const memory_desc *packed,
                                  s->stride, dilates, s->before, s->after) == 0;
 }
 
-// What oneDNN does one element at a time is done better here.
+// oneDNN's reference implementations, one element at a time, are slower than
+// ours.
 static bool is_good(void *primitive_desc) {
   const char *name = NULL;
   return onednn.query(primitive_desc, QUERY_IMPLEMENTATION, 0, (void *)&name) ==
@@ -209,7 +210,7 @@ host_convolution *host_convolution_create(const host_convolution_shape *shape,
   }
   host_convolution *it = calloc(1, sizeof *it);
   convolution_desc *desc = calloc(1, sizeof *desc);
-  // Code is made for as many threads as there are then.
+  // The code is specialised for the present number of threads.
   const int threads = host_library_enter();
   const bool ok = it && desc &&
                   describe(shape, like ? &like->weights : NULL, it, desc) &&

@@ -47,7 +47,7 @@ static bool load_onednn(void) {
   }
   library.onednn_handle = handle;
   *(void **)&library.onednn = find(handle, "dnnl_sgemm");
-  // What it was linked with is found through it.
+  // The OpenMP library that it was linked with is found through it.
   *(void **)&library.get_threads = find(handle, "omp_get_max_threads");
   *(void **)&library.set_threads = find(handle, "omp_set_num_threads");
   return library.onednn != NULL;
@@ -81,7 +81,7 @@ static bool load_openblas(void) {
   return true;
 }
 
-// A library that gives a wrong product is none.
+// A library that gives a wrong product is not used.
 static bool multiplies_right(void) {
   if (host_library_test(host_library_multiply)) {
     return true;

@@ -142,7 +142,7 @@ static mtl_status attend(mtl_stream *stream, const part *it,
   return mtl_ops_matmul(stream, &w, &v, NULL, 1, 0, &o);
 }
 
-// With the weights that the caller wants, all at once.
+// Attends at once, with the weights that the caller wants.
 static mtl_status attend_whole(mtl_stream *stream, const part *it,
                                const mtl_tensor *weights) {
   ops_scratch scores = {0};
@@ -158,7 +158,7 @@ static mtl_status attend_whole(mtl_stream *stream, const part *it,
 // Scores of one part at the most, if it has more than one query.
 enum { PART_BYTES = 64 << 20 };
 
-// How many of count, of bytes each, go at once.
+// Returns how many of count items, of bytes each, fit at once.
 static int64_t fitting(int64_t count, int64_t bytes) {
   const int64_t most = PART_BYTES / (bytes ? bytes : 1);
   return most < 1 ? 1 : most < count ? most : count;

@@ -141,7 +141,7 @@ mtl_status ops_check_floating(const char *operation, const char *part,
   return MTL_OK;
 }
 
-// Binds tensors, or for those that are not there the first that is.
+// Binds tensors; for missing ones, the first existing tensor.
 static mtl_status bind(mtl_stream *stream, const ops_dispatch *dispatch) {
   const mtl_tensor *stand_in = NULL;
   for (uint32_t i = 0; i < dispatch->tensor_count; ++i) {

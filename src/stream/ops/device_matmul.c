@@ -10,13 +10,13 @@
 
 enum {
   LEAST_FLOPS = 1 << 14,  // less is done as quickly by a kernel
-  MOST_CALLS = 64,        // of a batch that is not at even distances
+  MOST_CALLS = 64,  // calls for a batch whose matrices are not evenly spaced
 };
 
 typedef struct products {
   device_product each;
-  // Of calls: dimensions outside of those that are one call's batch; strides of
-  // a, b, out, in elements.
+  // Over calls: dimensions outside one call's batch; strides of a, b, out, in
+  // elements.
   ops_shape calls;
   uint64_t call_count;
 } products;

@@ -60,7 +60,8 @@ static float *add_run(const work *w, const void *in, int64_t line, int tap,
   return to;
 }
 
-// What one tap of one channel meets at output positions from `position` on.
+// Adds the inputs under one tap of one channel at output positions from
+// `position` on.
 static void add_row(const work *w, const void *in, int64_t from,
                     const int tap[3], int64_t position, int64_t count,
                     float *to) {

@@ -79,7 +79,7 @@ static const float *take(const operand *it, const void *data, int64_t from,
   }
   float *packed = *scratch;
   *scratch += rows * columns;
-  // Along the stride that is shorter.
+  // Cuts along the shorter stride.
   const bool by_columns = it->row == 1 && it->column != 1;
   const int64_t count = by_columns ? columns : rows;
   const int64_t length = by_columns ? rows : columns;

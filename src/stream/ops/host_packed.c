@@ -31,7 +31,7 @@ typedef struct part {
   int64_t in_rows, before, after;
 } part;
 
-// What is kept of a constant: at the start of its buffer, the weights behind.
+// The header at the start of a constant's kept buffer; the weights follow.
 typedef struct packed {
   int64_t row_parts, channel_parts;
   int64_t channels;     // of a channel part

@@ -8,7 +8,7 @@
 
 enum {
   BUCKET_COUNT = 256,
-  KEYS_MAX = 8,  // of one constant: shapes that change keep the first few
+  KEYS_MAX = 8,  // for one constant: if shapes change, the first few are kept
   LIMIT_MB = 512,
 };
 
@@ -26,7 +26,7 @@ static uint64_t kept_bytes;
 static _Atomic uint64_t newest;
 
 uint64_t mtl_constant_create(void) {
-  // Relaxed: a number is all that is handed out.
+  // Relaxed: each caller only needs a number of its own.
   return atomic_fetch_add_explicit(&newest, 1, memory_order_relaxed) + 1;
 }
 

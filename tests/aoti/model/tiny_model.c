@@ -15,7 +15,7 @@
 #define OUTPUTS 1
 #endif
 
-int32_t aoti_torch_mps_dream(void);  // an operator that is not there
+int32_t aoti_torch_mps_dream(void);  // an operator that does not exist
 
 __attribute__((visibility("default"))) const char *mps_lib_0_source =
     "#include <metal_stdlib>\n"

@@ -37,7 +37,7 @@ typedef struct worker_thread {
   model_job *jobs;  // [job_count], every thread's
   int job_count;
   int rounds;
-  int first;  // the job that this thread begins with
+  int first;  // the job that this thread starts with
   pthread_t thread;
 } worker_thread;
 

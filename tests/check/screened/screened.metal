@@ -111,7 +111,7 @@ kernel void early(device uint *y [[buffer(0)]],
   y[t] = line[63 - t];
 }
 
-// What several have read, the last of them writes.
+// The last of several readers writes the element.
 kernel void behind(device uint *y [[buffer(0)]],
                    uint t [[thread_position_in_threadgroup]]) {
   threadgroup uint line[65];

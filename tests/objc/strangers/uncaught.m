@@ -30,7 +30,7 @@ static void throw_other(void) {
   @throw [Refusal new];
 }
 
-// What a child that calls function writes to stderr; it is to abort.
+// Returns the stderr of a child that calls function, which must abort.
 static NSString *last_words(void (*function)(void)) {
   int ends[2];
   CHECK(!pipe(ends));

@@ -41,7 +41,8 @@ struct SizeClass {
 thread_local SizeClass Classes[MostBytes / StepBytes + 1];
 
 pthread_mutex_t Lock = PTHREAD_MUTEX_INITIALIZER;  // guards the variables below
-size_t UsedBytes, OpenBytes;  // of the region: in slabs, writable
+size_t UsedBytes, OpenBytes;  // of the region: used for slabs, and made
+                              // writable
 bool HasFailed;
 
 std::atomic<char *> Region;
@@ -107,7 +108,7 @@ void *allocate(size_t Bytes) {
   return Object;
 }
 
-// An object may be freed by another thread than its own, which has it then.
+// An object may be freed by another thread, which then owns it.
 void release(void *Object) {
   // Relaxed: who has an object of a slab has seen the region.
   const char *Begin = Region.load(std::memory_order_relaxed);

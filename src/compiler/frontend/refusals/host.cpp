@@ -293,7 +293,7 @@ class HostVisitor : public RecursiveASTVisitor<HostVisitor> {
   bool VisitCXXTryStmt(CXXTryStmt *T) {
     return refuse(T->getBeginLoc(), "exception handling");
   }
-  // Translators write an empty statement to hold an optimiser back.
+  // Translators write an empty asm statement to stop an optimiser.
   bool VisitGCCAsmStmt(GCCAsmStmt *T) {
     return T->getAsmString()->getString().empty() && T->getNumOutputs() == 0 &&
                    T->getNumInputs() == 0
@@ -336,7 +336,7 @@ class HostVisitor : public RecursiveASTVisitor<HostVisitor> {
 
 // --- IR ----------------------------------------------------------------------
 
-// Intrinsics that ask something of the host, or become calls of a C library.
+// Intrinsics that depend on the host, or become calls of a C library.
 bool isHostIntrinsic(const llvm::Function &F) {
   StringRef Name = F.getName();
   if (!Name.consume_front("llvm.")) return false;
@@ -378,7 +378,7 @@ Intrinsics findHostIntrinsics(const llvm::Module &M) {
   return Found;
 }
 
-// What is wrong with an instruction, "" for nothing.
+// Returns the reason to refuse an instruction, "" for none.
 std::string judge(const llvm::Instruction &I, const Intrinsics &OfHost) {
   if (const auto *Call = llvm::dyn_cast<llvm::CallBase>(&I)) {
     const auto *Assembly =

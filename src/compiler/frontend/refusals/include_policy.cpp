@@ -29,7 +29,7 @@ std::string plainPath(StringRef Path) {
   return Plain.str().str();
 }
 
-// Where a path leads, "" if to nothing.
+// Returns the real path, "" if there is none.
 std::string resolve(const std::string &Path) {
   char *Real = realpath(Path.c_str(), nullptr);
   const std::string Result = Real ? Real : "";

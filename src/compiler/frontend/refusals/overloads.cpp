@@ -148,7 +148,7 @@ std::string listTypes(llvm::ArrayRef<Number> Numbers) {
   return Text;
 }
 
-// How far an argument is from a parameter, as C++ ranks it.
+// How an argument converts to a parameter, as C++ ranks it.
 enum ConversionRank { Exact, Promotion, Conversion, Impossible };
 
 ConversionRank rankOf(NumberKind From, NumberKind To) {
@@ -181,7 +181,7 @@ bool hasBest(llvm::ArrayRef<Number> Numbers, int First, int Last) {
   return false;
 }
 
-// Overloads that are all as good, or none.
+// Judges overloads that are all equally good, or none of which fits.
 void judgeOverloads(Refusals &Out, const CallExpr *E, StringRef Name,
                     StringRef Space) {
   const bool TakesFloats = isFloatFunction(Name);
@@ -270,7 +270,7 @@ std::string versionText(int Version) {
          std::to_string(Version % 100 / 10);
 }
 
-// What Metal has for an atomic type, beside load and store.
+// True if Metal has an operation for an atomic type, besides load and store.
 bool hasOperation(StringRef Held, StringRef Operation) {
   const bool IsExchange = Operation.contains("exchange");
   const bool IsSilentExtreme = Operation == "atomic_min_explicit" ||

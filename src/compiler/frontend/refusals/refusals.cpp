@@ -105,7 +105,7 @@ class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
     return true;
   }
 
-  // Operands in different spaces make a value, which no reference binds.
+  // Operands in different spaces give a value, which no reference binds to.
   bool VisitConditionalOperator(ConditionalOperator *E) {
     freeArgument(E->getTrueExpr());
     freeArgument(E->getFalseExpr());
@@ -239,8 +239,8 @@ class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
                         });
   }
 
-  // A template whose parameter is `thread T *` is none for other spaces, which
-  // would be a part of T here.
+  // A template with a parameter `thread T *` does not accept other spaces,
+  // which here would become a part of T.
   void checkTemplateArguments(const CallExpr *E, const FunctionDecl *F) {
     const FunctionTemplateDecl *Template = F->getPrimaryTemplate();
     if (!Template || isa<CXXMethodDecl>(F)) return;
@@ -294,8 +294,8 @@ class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
            SM.isInSystemHeader(Class->getLocation());
   }
 
-  // Does a function take objects wherever they are: the library's, and copies
-  // that every class has?
+  // True if a function takes objects in any space: the library's, and copies,
+  // which every class has.
   bool isFree(const FunctionDecl *F) const {
     if (F->isImplicit() || F->isDefaulted()) return true;
     if (const auto *Constructor = dyn_cast<CXXConstructorDecl>(F))

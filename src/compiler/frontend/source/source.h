@@ -18,7 +18,7 @@ typedef enum mtlc_token_kind {
   MTLC_TOKEN_WORD = 0,  // identifier or keyword
   MTLC_TOKEN_PUNCTUATION,
   MTLC_TOKEN_LITERAL,  // number, character or string
-  MTLC_TOKEN_OTHER,    // whatever the rewriter passes through unread
+  MTLC_TOKEN_OTHER,    // anything that the rewriter copies unread
 } mtlc_token_kind;
 
 typedef struct mtlc_token {

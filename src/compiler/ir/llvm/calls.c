@@ -50,8 +50,8 @@ LLVMValueRef mtlc_call_intrinsic(LLVMBuilderRef builder, const char *name,
   return mtlc_call(builder, function, arguments, count);
 }
 
-LLVMValueRef mtlc_call_alike(LLVMBuilderRef builder, LLVMValueRef call,
-                             LLVMTypeRef type, LLVMValueRef *arguments) {
+LLVMValueRef mtlc_call_overload(LLVMBuilderRef builder, LLVMValueRef call,
+                                LLVMTypeRef type, LLVMValueRef *arguments) {
   LLVMValueRef callee = mtlc_callee(call);
   LLVMValueRef function = LLVMGetIntrinsicDeclaration(
       LLVMGetGlobalParent(callee), LLVMGetIntrinsicID(callee), &type, 1);

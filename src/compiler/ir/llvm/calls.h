@@ -23,8 +23,8 @@ LLVMValueRef mtlc_call_intrinsic(LLVMBuilderRef builder, const char *name,
                                  LLVMTypeRef *overloads, size_t overload_count,
                                  LLVMValueRef *arguments, size_t count);
 // Calls an intrinsic as another call does, overloaded on another type.
-LLVMValueRef mtlc_call_alike(LLVMBuilderRef builder, LLVMValueRef call,
-                             LLVMTypeRef type, LLVMValueRef *arguments);
+LLVMValueRef mtlc_call_overload(LLVMBuilderRef builder, LLVMValueRef call,
+                                LLVMTypeRef type, LLVMValueRef *arguments);
 // Calls a function of the module.
 LLVMValueRef mtlc_call(LLVMBuilderRef builder, LLVMValueRef function,
                        LLVMValueRef *arguments, size_t count);

@@ -81,20 +81,20 @@ static unsigned loop_kind(LLVMContextRef context) {
 }
 
 // Sets metadata in a loop's node, which refers to itself to be distinct.
-static void set_wish(LLVMValueRef latch, LLVMMetadataRef wish) {
+static void set_hint(LLVMValueRef latch, LLVMMetadataRef hint) {
   LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(latch));
   LLVMMetadataRef self = LLVMTemporaryMDNode(context, NULL, 0);
-  LLVMMetadataRef parts[] = {self, wish};
+  LLVMMetadataRef parts[] = {self, hint};
   LLVMMetadataRef node = LLVMMDNodeInContext2(context, parts, 2);
   LLVMMetadataReplaceAllUsesWith(self, node);
   LLVMSetMetadata(latch, loop_kind(context),
                   LLVMMetadataAsValue(context, node));
 }
 
-void mtlc_set_loop_wish(LLVMValueRef latch, const char *wish) {
+void mtlc_set_loop_hint(LLVMValueRef latch, const char *hint) {
   LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(latch));
-  LLVMMetadataRef text = LLVMMDStringInContext2(context, wish, strlen(wish));
-  set_wish(latch, LLVMMDNodeInContext2(context, &text, 1));
+  LLVMMetadataRef text = LLVMMDStringInContext2(context, hint, strlen(hint));
+  set_hint(latch, LLVMMDNodeInContext2(context, &text, 1));
 }
 
 void mtlc_set_unrolling_count(LLVMValueRef latch, uint32_t count) {
@@ -103,7 +103,7 @@ void mtlc_set_unrolling_count(LLVMValueRef latch, uint32_t count) {
   LLVMMetadataRef pair[] = {
       LLVMMDStringInContext2(context, name, sizeof name - 1),
       LLVMValueAsMetadata(mtlc_i32(context, count))};
-  set_wish(latch, LLVMMDNodeInContext2(context, pair, 2));
+  set_hint(latch, LLVMMDNodeInContext2(context, pair, 2));
 }
 
 static bool is_text(LLVMValueRef operand, const char *text) {
@@ -114,7 +114,7 @@ static bool is_text(LLVMValueRef operand, const char *text) {
   return found && length == strlen(text) && memcmp(found, text, length) == 0;
 }
 
-bool mtlc_has_unrolling_wish(LLVMValueRef latch) {
+bool mtlc_has_unroll_hint(LLVMValueRef latch) {
   enum { MOST_OPERANDS = 16 };
   LLVMValueRef node = LLVMGetMetadata(
       latch, loop_kind(LLVMGetTypeContext(LLVMTypeOf(latch))));

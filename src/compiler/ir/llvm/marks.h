@@ -34,11 +34,11 @@ bool mtlc_is_invariant(LLVMValueRef load);
 void mtlc_set_location(LLVMValueRef instruction, LLVMValueRef function);
 // Sets loop metadata, such as "llvm.loop.unroll.full", on the branch back to
 // its header.
-void mtlc_set_loop_wish(LLVMValueRef latch, const char *wish);
+void mtlc_set_loop_hint(LLVMValueRef latch, const char *wish);
 // The same for "llvm.loop.unroll.count": so many iterations at once.
 void mtlc_set_unrolling_count(LLVMValueRef latch, uint32_t count);
 // True if the loop already has a note on unrolling, as LLVM leaves one on loops
 // that it has unrolled.
-bool mtlc_has_unrolling_wish(LLVMValueRef latch);
+bool mtlc_has_unroll_hint(LLVMValueRef latch);
 
 #endif

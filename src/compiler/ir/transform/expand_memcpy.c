@@ -25,7 +25,8 @@ static uint32_t alignment_of_argument(LLVMValueRef call, unsigned argument) {
   return attribute ? (uint32_t)LLVMGetEnumAttributeValue(attribute) : 1;
 }
 
-// What an access at an offset claims of memory of that alignment.
+// Returns the alignment that an access at an offset may assume in memory of
+// that alignment.
 static uint32_t claimed(const expansion *x, uint32_t alignment, uint64_t offset,
                         uint32_t unit) {
   uint32_t most = unit;

@@ -25,7 +25,7 @@ enum {
   SHORTEST_SOURCE_INSTRUCTIONS = 100,
   // The same for a whole kernel.
   SHORTEST_SOURCE_KERNEL = 5000,
-  // Simplified, with all inlined.
+  // The limit after simplification, with everything inlined.
   LONGEST_INLINED_INSTRUCTIONS = 8000,
   SHORTEST_CALLED_INSTRUCTIONS = 100,
   // the least by which a call has to shorten the kernel
@@ -33,9 +33,9 @@ enum {
 };
 
 // Tests and measurements have all called that can be, however short, or none.
-static bool is_wish(const char *wish) {
+static bool is_setting(const char *setting) {
   const char *text = getenv("METTLE_CALLS");
-  return text && strcmp(text, wish) == 0;
+  return text && strcmp(text, setting) == 0;
 }
 
 bool mtlc_is_called(LLVMValueRef function) {
@@ -142,7 +142,7 @@ static callees find_callees(const mtlc_kernel *kernel) {
 
 // --- Making them -------------------------------------------------------------
 
-// Marked for no pass to inline, or for all to.
+// Marks a function for no pass to inline, or for all to.
 static void set_inline(LLVMValueRef function, bool is_inlined) {
   if (is_inlined) {
     mtlc_remove_attribute(function, "noinline");
@@ -154,11 +154,11 @@ static void set_inline(LLVMValueRef function, bool is_inlined) {
 
 // Marks functions that may stay calls, by their size in the source.
 bool mtlc_may_keep_calls(mtlc_kernel *kernel) {
-  if (is_wish("none")) {
+  if (is_setting("none")) {
     return false;
   }
   callees all = find_callees(kernel);
-  const bool calls = is_wish("all");
+  const bool calls = is_setting("all");
   const bool is_long =
       calls || all.items[all.count - 1].inlined_count >= SHORTEST_SOURCE_KERNEL;
   bool any = false;
@@ -174,7 +174,7 @@ bool mtlc_may_keep_calls(mtlc_kernel *kernel) {
   return any;
 }
 
-// Inlines those that do more than compute.
+// Inlines functions with effects besides their result.
 static void mark_others(mtlc_kernel *kernel) {
   callees all = find_callees(kernel);
   for (size_t i = 0; i + 1 < all.count; ++i) {
@@ -215,7 +215,7 @@ static bool is_mostly_calls(const mtlc_kernel *kernel) {
   callees all = find_callees(kernel);
   const callee *thread = &all.items[all.count - 1];
   const bool is_mostly =
-      all.count > 1 && (is_wish("all") ||
+      all.count > 1 && (is_setting("all") ||
                         thread->inlined_count >= 2 * thread->own_count);
   free(all.items);
   return is_mostly;
@@ -244,7 +244,7 @@ static void add_remaining(callees *all, LLVMValueRef function, void *context) {
 
 bool mtlc_settle_calls(mtlc_kernel *kernel) {
   callees all = find_callees(kernel);
-  const bool calls = is_wish("all");
+  const bool calls = is_setting("all");
   const bool is_long = calls || all.items[all.count - 1].inlined_count >
                                     LONGEST_INLINED_INSTRUCTIONS;
   bool any = false;

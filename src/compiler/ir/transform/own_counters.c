@@ -157,7 +157,7 @@ bool mtlc_hold_own_counters(mtlc_kernel *kernel, LLVMValueRef function) {
   return any;
 }
 
-void mtlc_let_own_counters_go(LLVMValueRef function) {
+void mtlc_release_own_counters(LLVMValueRef function) {
   for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
        block = LLVMGetNextBasicBlock(block)) {
     LLVMValueRef next;

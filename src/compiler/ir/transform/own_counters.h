@@ -11,6 +11,6 @@
 // Keeps LLVM from making such counters as wide as the addresses that they lead
 // to, until it is let go. True if there are any.
 bool mtlc_hold_own_counters(mtlc_kernel *kernel, LLVMValueRef function);
-void mtlc_let_own_counters_go(LLVMValueRef function);
+void mtlc_release_own_counters(LLVMValueRef function);
 
 #endif

@@ -475,7 +475,7 @@ static mtlc_values calls_of(LLVMValueRef function) {
 
 uint32_t mtlc_pass_values(mtlc_kernel *kernel, LLVMValueRef function,
                           const char *prefix) {
-  enum { MOST_VARIANTS = 4 };  // for other variables that are the same
+  enum { MOST_VARIANTS = 4 };  // variants for other sets of equal variables
   LLVMTargetDataRef data = LLVMGetModuleDataLayout(kernel->module);
   variant variants[MOST_VARIANTS];
   unsigned variant_count = 0;

@@ -20,7 +20,7 @@
 
 enum {
   MOST_PARAMETERS = 256,
-  MOST_VARIANTS = 2,  // each is one more function to compile
+  MOST_VARIANTS = 2,  // each variant is one more function to compile
 };
 
 // For each parameter, the first one with the same value.

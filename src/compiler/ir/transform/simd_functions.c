@@ -199,7 +199,7 @@ static LLVMValueRef build_part(LLVMBuilderRef builder, LLVMValueRef values,
                                 LLVMConstVector(picks, count), "");
 }
 
-// Element i is element i - distance of values; the first ones are of fill.
+// Element i is element i - distance of values; the first ones are fill.
 static LLVMValueRef build_moved_up(LLVMBuilderRef builder, LLVMValueRef values,
                                    unsigned distance, LLVMValueRef fill) {
   LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(values));

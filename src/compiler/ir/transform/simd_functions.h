@@ -33,8 +33,8 @@ typedef struct mtlc_simd_function {
   mtlc_simd_operation operation;  // of reductions and scans
   LLVMTypeRef type;               // of a value
   bool is_unsigned;               // minimum and maximum of u32, u64
-  bool starts_with_neighbours;    // sums and products of floating point; false
-                                  // as long as the caller says nothing
+  bool starts_with_neighbours;  // sums and products of floating point; false if
+                                // the caller says nothing
 } mtlc_simd_function;
 
 // Parses a function's name.

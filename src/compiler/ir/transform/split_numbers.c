@@ -120,7 +120,7 @@ static LLVMValueRef one_component(splitter *s, LLVMValueRef i, unsigned c) {
       return LLVMBuildSelect(s->builder, operands[0], operands[1], operands[2],
                              "");
     case LLVMFreeze: return LLVMBuildFreeze(s->builder, operands[0], "");
-    case LLVMCall: return mtlc_call_alike(s->builder, i, type, operands);
+    case LLVMCall: return mtlc_call_overload(s->builder, i, type, operands);
     default:
       return count == 1
                  ? LLVMBuildCast(s->builder, opcode, operands[0], type, "")

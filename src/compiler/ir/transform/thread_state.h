@@ -7,7 +7,7 @@
 
 #include "compiler/ir/kernel/kernel.h"
 
-// The bound thread; the name in ir/*.ll.
+// The bound thread function; the name used in ir/*.ll.
 #define MTLC_BODY_FUNCTION "mettle.body"
 
 // Parameters of a bound thread function.

@@ -38,7 +38,7 @@ enum {
 typedef struct array_loop {
   uint64_t instruction_count;  // inner loops' as well
   uint64_t growth;             // of the inner loops that are unrolled
-  uint64_t turns;              // to unroll, about; 0 if it stays
+  uint64_t turns;  // estimated count of iterations to unroll; 0 for none
 } array_loop;
 
 typedef struct array_loops {
@@ -253,29 +253,29 @@ static bool is_inside(const array_loops *a, LLVMBasicBlockRef block,
   return at == cycle;
 }
 
-static void ask_for_loop(const array_loops *a, int cycle) {
+static void request_unrolling(const array_loops *a, int cycle) {
   LLVMValueRef header = LLVMBasicBlockAsValue(a->flow.cycles[cycle].header);
   for (LLVMUseRef use = LLVMGetFirstUse(header); use;
        use = LLVMGetNextUse(use)) {
     LLVMValueRef latch = LLVMGetUser(use);
     if (LLVMIsATerminatorInst(latch) &&
         is_inside(a, LLVMGetInstructionParent(latch), cycle) &&
-        !mtlc_has_unrolling_wish(latch)) {
-      mtlc_set_loop_wish(latch, "llvm.loop.unroll.full");
+        !mtlc_has_unroll_hint(latch)) {
+      mtlc_set_loop_hint(latch, "llvm.loop.unroll.full");
     }
   }
 }
 
 // Requests unrolling from the innermost loops outwards, as far as the limits
 // allow.
-static void ask_for_loops(const array_loops *a) {
+static void request_all(const array_loops *a) {
   uint64_t all_growth = 0;
   for (size_t i = a->flow.cycle_count; i-- > 0;) {
     array_loop *loop = &a->loops[i];
     const uint64_t body = loop->instruction_count + loop->growth;
     const uint64_t growth = loop->turns > 1 ? (loop->turns - 1) * body : 0;
     if (loop->turns > 0 && all_growth + growth <= LARGEST_GROWTH_INSTRUCTIONS) {
-      ask_for_loop(a, (int)i);
+      request_unrolling(a, (int)i);
       loop->growth += growth;
       all_growth += growth;
     }
@@ -293,7 +293,7 @@ void mtlc_unroll_arrays(mtlc_kernel *kernel, LLVMValueRef function) {
   mtlc_for_each_instruction(function, count_instruction, &a);
   mtlc_for_each_instruction(function, visit_address, &a);
   mtlc_for_each_instruction(function, visit_barrier, &a);
-  ask_for_loops(&a);
+  request_all(&a);
   free(a.loops);
   mtlc_flow_clear(&a.flow);
 }

@@ -51,7 +51,7 @@ struct byte_product {
   }
 };
 
-// Byte i of four words becomes word i.
+// Transposes bytes: byte i of four words becomes word i.
 METTLE_INLINE void turn_bytes(word_pair (&words)[4]) {
   word_pair even[2], odd[2];
   for (int i = 0; i < 2; i++) {
@@ -81,7 +81,7 @@ METTLE_INLINE void load_columns(word_pair (&tiles)[4], P source, long stride) {
   turn_bytes(tiles);
 }
 
-// Two fragments beside each other as four such tiles for each half of their
+// Converts two adjacent fragments to four such tiles for each half of their
 // rows, and back.
 METTLE_INLINE void spread_tiles_of(const float (&f)[2][8],
                                    tile_pair (&tiles)[2][4]) {

@@ -91,14 +91,14 @@ METTLE_INLINE float shuffle_one(const float (&f)[8], int g, uint i, uint from) {
   return i & 1u ? pair.y : pair.x;
 }
 
-// Of a fragment's rows 8 * h on the tile of columns 8 * t on.
+// Returns the tile of columns 8 * t on of a fragment's rows 8 * h on.
 METTLE_INLINE tile_pair tile_of(const float (&f)[8], int h, int t) {
   uint l = lane();
   uint from = (l & 22u) | (l >> 3 & 1u) | uint(t) << 3;
   return chosen(l & 1u, shuffle_pair(half_of(f, h, 0), from),
                 shuffle_pair(half_of(f, h, 1), from));
 }
-// Of a left fragment the tile of rows 8 * h and columns 8 * t on.
+// Returns the tile of rows 8 * h and columns 8 * t on of a left fragment.
 template <bool Transposed>
 METTLE_INLINE tile_pair left_tile(const float (&a)[8], int h, int t) {
   if constexpr (!Transposed) return tile_of(a, h, t);
@@ -111,7 +111,8 @@ METTLE_INLINE tile_pair left_tile(const float (&a)[8], int h, int t) {
   }
   return tile_pair(out[0], out[1]);
 }
-// Of a right fragment the tile of rows 8 * t on and half q of its columns.
+// Returns the tile of rows 8 * t on and half q of the columns of a right
+// fragment.
 template <bool Transposed>
 METTLE_INLINE tile_pair right_tile(const float (&b)[8], int t, int q) {
   if constexpr (!Transposed) return half_of(b, t, q);
@@ -127,7 +128,7 @@ METTLE_INLINE tile_pair right_tile(const float (&b)[8], int t, int q) {
   return tile_pair(out[0], out[1]);
 }
 
-// Fragments as four tiles of neighbouring columns, and back.
+// Converts fragments to four tiles of neighbouring columns, and back.
 METTLE_INLINE void tiles_of(const float (&f)[8], tile_pair (&tiles)[2][2]) {
   for (int h = 0; h < 2; h++)
     for (int t = 0; t < 2; t++) tiles[h][t] = tile_of(f, h, t);
@@ -144,7 +145,7 @@ METTLE_INLINE void fragment_of(const tile_pair (&tiles)[2][2], float (&f)[8]) {
     }
 }
 
-// The tile in memory, or the transposed one, as floats.
+// Loads a tile, or its transpose, as floats.
 template <bool Transposed, typename P>
 METTLE_INLINE tile_pair load_tile(P source, long elements_per_row) {
   metal::simdgroup_matrix<typename bare<metal::remove_reference_t<
@@ -213,7 +214,7 @@ METTLE_INLINE void multiply_add_fragment(S (&c)[8], const S (&a)[8],
   }
 }
 
-// What products of such elements are summed in.
+// The type in which products of such elements are summed.
 template <typename A, typename B>
 using sum_t =
     metal::conditional_t<metal::is_integral_v<A> && metal::is_integral_v<B>,

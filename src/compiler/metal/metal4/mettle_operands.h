@@ -40,8 +40,8 @@ inline constexpr bool is_any_of = (metal::is_same_v<T, Others> || ...);
 template <typename T>
 inline constexpr bool is_byte = is_any_of<T, char, int8_t, uchar>;
 
-// Which products of elements Metal has: left, right, sum. Of 26.4 are those of
-// uchar.
+// The combinations of element types that Metal has: left, right, sum. Those of
+// 26.4 are of uchar.
 template <typename A, typename B, typename C>
 constexpr bool is_product() {
   constexpr bool is_half = is_any_of<A, half> || is_any_of<B, half>;

@@ -4,8 +4,8 @@
 // pointers, those that may stand in its function tables.
 //
 // Functions reached through tables may call through tables themselves. Metal
-// bounds how deep (maxCallStackDepth), so each level has copies of its own,
-// and no circle of calls can come about.
+// bounds how deep (maxCallStackDepth), so each level has copies of its own, and
+// no recursion can arise.
 //
 // Requires  fix_constants
 // Leaves    nothing undefined but the functions of docs/ir.md; linked functions
@@ -75,7 +75,7 @@ static bool has_pointer_calls(LLVMModuleRef module, uint32_t level) {
 
 // --- one linked function -----------------------------------------------------
 
-// A linked function's library, decoded while it is being read.
+// A linked function's library, decoded while it is read.
 typedef struct origin {
   mtli_arena arena;
   mtli_code *library;

@@ -242,8 +242,8 @@ static reach follow(advance *a, const block *b, bool is_last) {
   return now;
 }
 
-// Carries a block's end to its successors; says whether one learnt something.
-static bool carry_on(advance *a, uint32_t from) {
+// Propagates the state at a block's end to its successors. True if any changed.
+static bool propagate_out(advance *a, uint32_t from) {
   const reach end = follow(a, &a->blocks[from], false);
   LLVMValueRef last =
       LLVMGetBasicBlockTerminator(a->blocks[from].in_flow->block);
@@ -265,7 +265,7 @@ static void place_waits(advance *a) {
   for (bool is_done = false; !is_done;) {
     is_done = true;
     for (uint32_t i = 0; i < count; ++i) {
-      is_done &= !carry_on(a, i);
+      is_done &= !propagate_out(a, i);
     }
   }
   for (uint32_t i = 0; i < count; ++i) {

@@ -108,7 +108,8 @@ static void lower_fmuladd(contraction *c, LLVMModuleRef module) {
   free(calls.items);
 }
 
-// One that may be a product with the reciprocal stays so (ptx/divide.c).
+// A division that may become a product with the reciprocal stays
+// (ptx/divide.c).
 static LLVMValueRef build_division(LLVMBuilderRef builder,
                                    LLVMValueRef division) {
   const LLVMFastMathFlags kept =

@@ -42,8 +42,8 @@ typedef struct choices {
   mtlc_values functions;
   mtlc_values addresses;  // [addresses.count] the values that the pointer is
                           // compared with
-  bool may_be_none;       // it came from a table, perhaps
-  bool is_too_deep;       // functions of tables may not be called from here
+  bool may_be_none;  // it may come from a table
+  bool is_too_deep;  // functions of tables must not be called at this depth
 } choices;
 
 static void add_choice(choices *c, LLVMValueRef function,
@@ -100,7 +100,7 @@ static void collect_addressed(const mtlc_kernel *kernel, LLVMTypeRef type,
   }
 }
 
-// Attributes of parameters say how they are handed over.
+// Attributes of parameters determine how they are passed.
 static void copy_attributes(LLVMValueRef call, LLVMValueRef function,
                             LLVMAttributeIndex index) {
   const unsigned count = LLVMGetAttributeCountAtIndex(function, index);

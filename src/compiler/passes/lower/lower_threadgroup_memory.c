@@ -42,7 +42,7 @@ static LLVMValueRef load_slot(const placement *p, LLVMValueRef slot) {
                            types.pointer, "");
 }
 
-// The builder is where the address is needed.
+// The builder is positioned where the address is needed.
 static LLVMValueRef find_place(const placement *p, LLVMValueRef variable) {
   for (size_t i = 0; i < p->variables.count; ++i) {
     if (p->variables.items[i] == variable) {

@@ -148,7 +148,7 @@ static LLVMValueRef address_of(LLVMValueRef i) {
 // True if what only some threads of a simdgroup do is little, such as to
 // store the result of all by one: no loops, and memory at one place alone.
 // Masks of several simdgroups at a time would be worth less than they cost.
-static bool parts_for_little(const lanes_values *values) {
+static bool is_short_divergence(const lanes_values *values) {
   const lanes_graph *graph = values->graph;
   for (uint32_t n = 0; n < graph->node_count; n++) {
     if (values->masked[n] && graph->nodes[n].loop != LANES_NONE) {
@@ -191,7 +191,7 @@ void lanes_group_uniform_find(const lanes_values *values, bool by_lane,
     }
     changed |= part_simdgroups(&flow, out_common, way);
   }
-  out_common->goes_together = !by_lane || parts_for_little(values);
+  out_common->goes_together = !by_lane || is_short_divergence(values);
   for (uint32_t n = 0; n < graph->node_count; n++) {
     out_common->parts_lanes |= values->divergent_branch[n];
     out_common->goes_together &= !flow.divergent_branch[n];

@@ -94,7 +94,7 @@ static LLVMValueRef operation(LLVMBuilderRef builder, LLVMValueRef i,
       return LLVMBuildSelect(builder, operands[0], operands[1], operands[2],
                              "");
     case LLVMCall:
-      return mtlc_call_alike(
+      return mtlc_call_overload(
           builder, i, LLVMVectorType(LLVMGetElementType(LLVMTypeOf(i)), count),
           operands);
     default:

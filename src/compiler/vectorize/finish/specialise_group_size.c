@@ -366,7 +366,7 @@ void lanes_unroll_simdgroups(mtlc_kernel *kernel) {
        block = LLVMGetNextBasicBlock(block)) {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
     if (is_known_loop(end)) {
-      mtlc_set_loop_wish(end, "llvm.loop.unroll.full");
+      mtlc_set_loop_hint(end, "llvm.loop.unroll.full");
     }
   }
 }

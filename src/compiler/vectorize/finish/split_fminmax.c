@@ -108,7 +108,7 @@ static bool is_number_phi(search *s, LLVMValueRef phi) {
 }
 
 // True if a comparison that holds implies that value is a number.
-static bool tells_number(LLVMValueRef comparison, LLVMValueRef value) {
+static bool implies_number(LLVMValueRef comparison, LLVMValueRef value) {
   const LLVMRealPredicate predicate = LLVMGetFCmpPredicate(comparison);
   return predicate >= LLVMRealOEQ && predicate <= LLVMRealORD &&
          (LLVMGetOperand(comparison, 0) == value ||
@@ -122,12 +122,12 @@ static bool is_number_choice(search *s, LLVMValueRef choice) {
   LLVMValueRef parts[2];
   bool is_yes = false, is_no = false;
   if (is_comparison(condition)) {
-    is_yes = tells_number(condition, yes);
+    is_yes = implies_number(condition, yes);
     is_no = is_nan_test(condition, no);
   } else if (take_either(condition, parts)) {
     const uint32_t nan = is_nan_test(parts[1], no);
     is_no = is_nan_test(parts[nan], no);
-    is_yes = is_no && tells_number(parts[!nan], yes) && is_number(s, no);
+    is_yes = is_no && implies_number(parts[!nan], yes) && is_number(s, no);
   }
   return (is_yes || is_number(s, yes)) && (is_no || is_number(s, no));
 }

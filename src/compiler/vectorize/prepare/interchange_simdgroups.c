@@ -59,7 +59,7 @@ typedef struct turns {
 } turns;
 
 // The barriers are right after the phis of the loop's header.
-bool lanes_takes_turns(const lanes_graph *graph, uint32_t loop) {
+bool lanes_is_interchanged(const lanes_graph *graph, uint32_t loop) {
   LLVMBasicBlockRef header = graph->nodes[graph->loops[loop].header].block;
   LLVMValueRef i = header ? LLVMGetFirstInstruction(header) : NULL;
   while (i && LLVMIsAPHINode(i)) {
@@ -118,7 +118,7 @@ static bool is_only_walk(const turns *t, uint32_t loop) {
 
 // True for instructions that must not run between two such barriers, or that
 // take longer than memory.
-static bool is_no_walk(LLVMValueRef i) {
+static bool prevents_interchange(LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMFence:
     case LLVMAtomicRMW:
@@ -153,7 +153,7 @@ static bool is_short(const turns *t, uint32_t loop) {
   return step.kind == LANES_STEP_KNOWN && bound / LEAST_TURNS < step.by;
 }
 
-static bool may_take_turns(const turns *t, uint32_t loop) {
+static bool can_interchange(const turns *t, uint32_t loop) {
   const lanes_graph *graph = t->values->graph;
   LLVMBasicBlockRef header = graph->nodes[graph->loops[loop].header].block;
   uint32_t instructions = 0, phis = 0, loads = 0;
@@ -162,7 +162,7 @@ static bool may_take_turns(const turns *t, uint32_t loop) {
     if (!lanes_in_loop(graph, t->values->nodes[n], loop)) {
       continue;
     }
-    if (is_no_walk(i)) {
+    if (prevents_interchange(i)) {
       return false;
     }
     instructions++;
@@ -294,7 +294,7 @@ static bool is_used_behind(const turns *t, LLVMValueRef value, uint32_t loop) {
 
 // True if a phi steps by the same amount in each iteration and is not used
 // after the loop: it may then step on for threads that skip an iteration.
-static bool goes_on(const turns *t, const counted *c, LLVMValueRef phi,
+static bool steps_evenly(const turns *t, const counted *c, LLVMValueRef phi,
                     uint32_t loop) {
   LLVMValueRef next = LLVMGetIncomingValue(phi, next_turn(c, phi));
   const bool is_sum = mtlc_is_opcode(next, LLVMAdd) ||
@@ -310,7 +310,7 @@ static bool find_counter(const turns *t, uint32_t loop, counted *c) {
        c->phi = LLVMGetNextInstruction(c->phi)) {
     if (!is_of(c->phi, LLVMGetOperand(c->test, 0)) ||
         LLVMGetTypeKind(LLVMTypeOf(c->phi)) != LLVMIntegerTypeKind ||
-        !goes_on(t, c, c->phi, loop)) {
+        !steps_evenly(t, c, c->phi, loop)) {
       continue;
     }
     c->next = LLVMGetIncomingValue(c->phi, next_turn(c, c->phi));
@@ -451,7 +451,7 @@ static LLVMValueRef write_by_count(const turns *t, const counted *c,
 
 // Makes all simdgroups run as many iterations as the first thread. Returns the
 // block before each iteration's code.
-static LLVMBasicBlockRef even_out(turns *t, counted *c, const bool *goes) {
+static LLVMBasicBlockRef equalise_iterations(turns *t, counted *c, const bool *goes) {
   LLVMPositionBuilderBefore(t->builder, LLVMGetBasicBlockTerminator(c->before));
   LLVMValueRef first = first_of(t, c->begin);
   LLVMBasicBlockRef taken =
@@ -493,12 +493,12 @@ static bool find_counted(const turns *t, uint32_t loop, counted *c) {
 }
 
 // Interchanges simdgroups with a loop's iterations, if that is correct.
-static bool take_turns_in(turns *t, uint32_t loop) {
+static bool interchange_loop(turns *t, uint32_t loop) {
   const lanes_graph *graph = t->values->graph;
   const uint32_t header = graph->loops[loop].header;
   if (graph->nodes[header].predecessors.count != 1 ||
       t->common.masked[graph->nodes[header].predecessors.items[0]] ||
-      !may_take_turns(t, loop)) {
+      !can_interchange(t, loop)) {
     return false;
   }
   if (!t->common.masked[header]) {
@@ -513,9 +513,9 @@ static bool take_turns_in(turns *t, uint32_t loop) {
   uint32_t n = 0;
   for (LLVMValueRef phi = LLVMGetFirstInstruction(c.header);
        LLVMIsAPHINode(phi); phi = LLVMGetNextInstruction(phi)) {
-    goes[n++] = goes_on(t, &c, phi, loop);
+    goes[n++] = steps_evenly(t, &c, phi, loop);
   }
-  wait_in(t, even_out(t, &c, goes));
+  wait_in(t, equalise_iterations(t, &c, goes));
   return true;
 }
 
@@ -528,7 +528,7 @@ bool lanes_interchange_simdgroups(mtlc_kernel *kernel, const lanes_values *value
   }
   t.builder = LLVMCreateBuilderInContext(kernel->context);
   for (uint32_t loop = 0; loop < values->graph->loop_count && !found; loop++) {
-    found = take_turns_in(&t, loop);
+    found = interchange_loop(&t, loop);
   }
   LLVMDisposeBuilder(t.builder);
   return found;

@@ -17,6 +17,6 @@
 bool lanes_interchange_simdgroups(mtlc_kernel *kernel, const lanes_values *values);
 
 // True if a loop has been interchanged.
-bool lanes_takes_turns(const lanes_graph *graph, uint32_t loop);
+bool lanes_is_interchanged(const lanes_graph *graph, uint32_t loop);
 
 #endif

@@ -52,7 +52,7 @@ static int index_of(const pointer_web *web, LLVMValueRef phi) {
 }
 
 // True if a pointer is computed from phi; seen are the phis on the way.
-static bool comes_from(LLVMValueRef value, LLVMValueRef phi,
+static bool depends_on_phi(LLVMValueRef value, LLVMValueRef phi,
                        pointer_web *seen) {
   LLVMValueRef from = mtlc_root_of(value);
   if (from == phi) {
@@ -64,7 +64,7 @@ static bool comes_from(LLVMValueRef value, LLVMValueRef phi,
   }
   seen->phis[seen->count++] = from;
   for (unsigned k = 0; k < LLVMCountIncoming(from); k++) {
-    if (comes_from(LLVMGetIncomingValue(from, k), phi, seen)) {
+    if (depends_on_phi(LLVMGetIncomingValue(from, k), phi, seen)) {
       return true;
     }
   }
@@ -88,7 +88,7 @@ static bool take_incoming(pointer_web *web, LLVMValueRef value) {
   pointer_web seen = {0};
   const bool is_inside =
       index_of(web, from) >= 0 ||
-      (is_pointer_phi(from) && comes_from(from, web->phis[0], &seen));
+      (is_pointer_phi(from) && depends_on_phi(from, web->phis[0], &seen));
   if (!is_inside) {
     const bool is_same = !web->base || web->base == value;
     web->base = value;

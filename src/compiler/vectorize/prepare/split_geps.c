@@ -128,7 +128,7 @@ static void remember(splitter *s, LLVMValueRef address) {
 
 // True if an address's row comes from another block and its last index from its
 // own: in a loop along the row, the row's address is then invariant.
-static bool goes_along_row(LLVMValueRef address) {
+static bool is_row_walk(LLVMValueRef address) {
   LLVMBasicBlockRef block = LLVMGetInstructionParent(address);
   const unsigned last = last_of(address);
   for (unsigned i = 0; i <= last; i++) {
@@ -147,7 +147,7 @@ static bool goes_along_row(LLVMValueRef address) {
 static LLVMValueRef row_for(splitter *s, LLVMValueRef address) {
   const uint32_t before = find_before(s, address);
   if (before == SEEN) {
-    return goes_along_row(address) ? make_row(s, address) : NULL;
+    return is_row_walk(address) ? make_row(s, address) : NULL;
   }
   if (!s->rows[before]) {
     s->rows[before] = make_row(s, s->seen[before]);

@@ -99,7 +99,7 @@ static void read_link(const cpu_workspace *workspace, const ucontext_t *state,
 #endif
 
 // Passes a signal on as if this handler were not there.
-static void pass_on(int signal, siginfo_t *info, void *state) {
+static void forward_signal(int signal, siginfo_t *info, void *state) {
   const struct sigaction *action = earlier;
   for (int i = 0; i < SIGNAL_COUNT; i++) {
     action = signals[i] == signal ? &earlier[i] : action;
@@ -109,8 +109,8 @@ static void pass_on(int signal, siginfo_t *info, void *state) {
   } else if (action->sa_handler == SIG_IGN && info->si_code <= 0) {
     return;  // sent by somebody, and ignored
   } else if (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN) {
-    // Returning makes the instruction fault again without this handler; a sent
-    // signal is sent again.
+    // After the return the instruction faults again without this handler; a
+    // signal that was sent is sent again.
     struct sigaction plain = {.sa_handler = SIG_DFL};
     sigaction(signal, &plain, NULL);
     if (info->si_code <= 0) {
@@ -144,7 +144,7 @@ static bool is_kernels(const cpu_context *context, const cpu_fault *fault,
           !is_in_handler(workspace, fault->stack_pointer, handlers_return));
 }
 
-// Leaves a kernel that was interrupted, which is no fault.
+// Leaves a kernel that was interrupted, without a fault.
 static void leave_interrupted(cpu_context *context, const cpu_fault *fault,
                               const ucontext_t *state) {
   cpu_running = NULL;
@@ -175,7 +175,7 @@ static void handle(int signal, siginfo_t *info, void *state) {
   // A code <= 0: another thread or process sent it.
   if (!context || info->si_code <= 0 ||
       !is_kernels(context, &fault, handlers_return)) {
-    pass_on(signal, info, state);
+    forward_signal(signal, info, state);
     return;
   }
   cpu_running = NULL;  // a fault from here on is not a kernel's
@@ -292,8 +292,7 @@ void cpu_context_destroy(cpu_context *context) {
   free(context);
 }
 
-// Reserves the memory that a job needs in the context. False when out of
-// memory.
+// Reserves the context's memory for a job. False when out of memory.
 static bool reserve(cpu_context *context, const cpu_job *job) {
   cpu_workspace *workspace = &context->workspace;
   if (!workspace->first && !cpu_workspace_create(workspace)) {

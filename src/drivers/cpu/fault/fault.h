@@ -24,7 +24,7 @@ typedef struct cpu_fault {
   // An access to an address that cannot exist, or that is misaligned for its
   // instruction. The address is 0 if it is not known.
   bool is_improper;
-  bool is_stop;  // no fault: the command buffer is to end
+  bool is_stop;  // no fault: the command buffer must end
 } cpu_fault;
 
 struct cpu_context {
@@ -58,13 +58,13 @@ struct cpu_context {
   // The queue for which the thread runs work; NULL for none. The overseer reads
   // it.
   _Atomic(cpu_queue *) busy_with;
-  const cpu_code *unfinished;  // code that has deferred additions in scratch
+  const cpu_code *unfinished;  // code with deferred additions in scratch
   const mtli_cpu_code *unfinished_code;  // code whose deferred additions are
-                                         // being done
+                                         // being performed
   sigjmp_buf jump;
   cpu_fault fault;
-  uint32_t waits_for_line;  // interrupts skipped, for an instruction that has a
-                            // line
+  uint32_t waits_for_line;  // interrupts skipped, until an instruction with a
+                            // source line
   // Under the pool's lock:
   cpu_context *next_of_all;  // in the pool
   pthread_t thread;          // that has it
@@ -106,11 +106,11 @@ static inline bool cpu_job_has_code(const cpu_job *job, uintptr_t instruction) {
 typedef void cpu_signal_handler(int signal, siginfo_t *info, void *state);
 // Chooses a signal for interrupts and installs its handler, once.
 void cpu_interrupt_install(cpu_signal_handler *faults);
-// Interrupts a thread, which leaves its kernel if its queue is to stop. May
-// have no effect. The thread exists.
+// Interrupts a thread, which leaves its kernel if its queue must stop. May have
+// no effect. The thread exists.
 void cpu_interrupt_send(pthread_t thread);
-// For the handler: whether a signal is an interrupt, and whether the thread is
-// to leave: it runs an instruction of a kernel whose queue is to stop.
+// For the handler: whether a signal is an interrupt, and whether the thread
+// must leave: it runs an instruction of a kernel whose queue must stop.
 bool cpu_interrupt_is(const siginfo_t *info);
 bool cpu_interrupt_is_due(cpu_context *context, uintptr_t instruction);
 // Unblocks the signals that kernels need, where the client's thread has blocked

@@ -44,7 +44,7 @@ static const char *note_of(const cpu_job *job,
              : NULL;
 }
 
-// Describes why the code stopped itself, by its own note (cpu_abi.h).
+// Describes why the code stopped itself, as it noted (cpu_abi.h).
 static void describe_stop(const cpu_job *job, const cpu_context *context,
                           char *text, size_t capacity) {
   enum { STOPPED_BY_TRAP = 1, STOPPED_BY_ASSERTION, STOPPED_AS_SAID };
@@ -270,7 +270,8 @@ static bool ends_with(const char *text, const char *end) {
   return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-// Names the threadgroups that ran together with the position's, if any did.
+// Names the threadgroups that ran together with the noted one, if there were
+// any.
 static void describe_others(const cpu_job *job,
                             const mtli_cpu_position *position, char *text,
                             size_t capacity) {
@@ -334,7 +335,7 @@ void cpu_fault_report(const cpu_job *job, const cpu_context *context) {
         left < launch->group_threads[i] ? left : launch->group_threads[i];
     const uint32_t place = first + (side ? rest % side : 0);
     rest = side ? rest / side : 0;
-    // In the threadgroups of the program, not those that the driver formed.
+    // Counts in the program's threadgroups, not those that the driver formed.
     group[i] = place / dispatch->group_threads[i];
     thread[i] = place % dispatch->group_threads[i];
   }

@@ -135,7 +135,7 @@ typedef struct unit {
   uint32_t line_range;
   uint32_t opcode_base;
   unsigned char operand_counts[256];
-  // for looking a file up later
+  // in .debug_line, to look files up later
   mtli_cursor folders;
   mtli_cursor files;
 } unit;
@@ -341,7 +341,7 @@ bool cpu_lines_find(const cpu_lines *lines, uint64_t address, char *out_file,
     if (s.is_found) {
       write_path(&u, s.found.file, out_file, capacity);
       *out_line = (uint32_t)s.found.line;
-      return s.found.line != 0;  // 0: code that the compiler made
+      return s.found.line != 0;  // 0: code that the compiler added
     }
   }
   return false;

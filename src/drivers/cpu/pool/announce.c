@@ -57,7 +57,7 @@ static uint32_t tell_squad(cpu_squad *squad, uint64_t news) {
   return (uint32_t)(awake / LOOKING);
 }
 
-// Notifies at least `count` spinning threads. A client's thread looks only for
+// Notifies at least `count` spinning threads. A client's thread only looks for
 // work of its own queue.
 void cpu_pool_tell_lookouts(cpu_pool *pool, uint64_t news, uint32_t count) {
   tell_squad(&pool->clients, news);
@@ -107,8 +107,8 @@ static void wake_missing(cpu_pool *pool, const cpu_queue *queue,
 // Announces that a queue, or with NULL some queue, or count queues, are ready.
 // The lock is held.
 static void announce(cpu_pool *pool, const cpu_queue *queue, uint32_t count) {
-  // Sleeping threads see it by the futex; threads about to spin see it before
-  // they do.
+  // Sleeping threads see the change by the futex; threads about to spin see it
+  // before they do.
   const uint32_t news = atomic_fetch_add(&pool->news, 1) + 1;
   cpu_pool_tell_lookouts(pool, POOL_NEWS | news, count);
   wake_missing(pool, queue, count);

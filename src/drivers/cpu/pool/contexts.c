@@ -35,7 +35,7 @@ void cpu_pool_take_context(cpu_context *context) {
 void cpu_pool_interrupt(cpu_pool *pool, const cpu_queue *queue) {
   for (cpu_context *context = pool->contexts; context;
        context = context->next_of_all) {
-    // Relaxed: the interrupted thread tests again whether it is meant.
+    // Relaxed: the interrupted thread tests again whether it must stop.
     if (context->has_thread &&
         atomic_load_explicit(&context->busy_with, memory_order_relaxed) ==
             queue) {

@@ -29,7 +29,7 @@ cpu_habit *cpu_habit_of(cpu_habit habits[CPU_HABITS], uint64_t piece_count) {
 }
 
 bool cpu_habit_is_to_share(cpu_habit *habit) {
-  // Relaxed, here and below: estimates, by whoever wrote them last.
+  // Relaxed, here and below: estimates, last written by any thread.
   const uint64_t alone =
       atomic_load_explicit(&habit->piece_ps[0], memory_order_relaxed);
   const uint64_t shared =

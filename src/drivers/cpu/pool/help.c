@@ -55,8 +55,8 @@ static bool help_once(cpu_pool *pool, uintptr_t own, const cpu_goal *goal,
 }
 
 // Waits, with nothing to do: a worker runs the queue, and may share a job soon.
-static bool stay(cpu_pool *pool, uintptr_t own, const cpu_goal *goal,
-                 cpu_context *context) {
+static bool wait_idle(cpu_pool *pool, uintptr_t own, const cpu_goal *goal,
+                      cpu_context *context) {
   cpu_pool_weigh(pool, context);
   return !context->has_left &&
          cpu_pool_stay(pool, own, goal, mtli_now_ns() + CPU_LOOKOUT_NS,
@@ -81,7 +81,7 @@ void cpu_queue_help_towards(cpu_pool *pool, uintptr_t queue_address,
   cpu_pool_lighten(pool, context);
   while (!cpu_goal_is_reached(goal) &&
          (help_once(pool, queue_address, goal, context) ||
-          stay(pool, queue_address, goal, context))) {
+          wait_idle(pool, queue_address, goal, context))) {
   }
   cpu_pool_weigh(pool, context);
   mtli_float_environment_end(&environment);

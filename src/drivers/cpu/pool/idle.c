@@ -18,7 +18,7 @@ cpu_pool_seen cpu_pool_see(const cpu_pool *pool, const cpu_squad *squad) {
       .squad = atomic_load_explicit(&squad->news, memory_order_acquire)};
 }
 
-// Spins until end_ns for news, or for a goal. True if either has come.
+// Spins until end_ns for news, or for a goal. True if either has arrived.
 static bool look_out(cpu_pool *pool, cpu_context *context, cpu_pool_seen before,
                      uintptr_t queue_address, const cpu_goal *goal,
                      uint64_t end_ns) {
@@ -39,7 +39,7 @@ static bool look_out(cpu_pool *pool, cpu_context *context, cpu_pool_seen before,
 }
 
 // True if a client's thread has something to do.
-static bool has_come_for(cpu_pool *pool, uintptr_t queue_address,
+static bool has_work_for(cpu_pool *pool, uintptr_t queue_address,
                          const cpu_goal *goal) {
   cpu_pool_lock(pool);
   const bool is_ready = cpu_pool_find_ready(pool, queue_address) != NULL;
@@ -76,7 +76,7 @@ bool cpu_pool_stay(cpu_pool *pool, uintptr_t queue_address,
   bool is_late = false;
   while (!has_come && !is_late) {
     const cpu_pool_seen before = cpu_pool_see(pool, context->squad);
-    has_come = has_come_for(pool, queue_address, goal);
+    has_come = has_work_for(pool, queue_address, goal);
     is_late = !has_come &&
               (!pool->may_look_out ||
                !look_out(pool, context, before, queue_address, goal, end_ns));
@@ -130,7 +130,7 @@ bool cpu_pool_idle(cpu_pool *pool, cpu_context *context, cpu_pool_seen before) {
   if (pool->may_look_out && (is_early || !cpu_pool_has_looking(pool)) &&
       look_out(pool, context, before, 0, &(cpu_goal){0},
                is_early ? context->look_until_ns : now_ns + MTLI_SPIN_NS)) {
-    return true;  // it spins on, unless it finds work
+    return true;  // the thread spins on, unless it finds work
   }
   cpu_pool_lock(pool);
   cpu_pool_darken(context);

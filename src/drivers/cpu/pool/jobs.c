@@ -130,7 +130,7 @@ static cpu_job *leave(cpu_jobs *jobs, cpu_slot *slot) {
                                              memory_order_acq_rel) -
                    USER;
   // If the state has changed, another thread has joined. It finds the job
-  // closed and ends it here as well, or did so before.
+  // closed and ends it here as well, or has already done so.
   if ((state & (USERS | OPEN | BUSY)) != BUSY ||
       !atomic_compare_exchange_strong_explicit(
           &slot->state, &state, state & ~BUSY, memory_order_acq_rel,

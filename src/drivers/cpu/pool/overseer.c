@@ -10,8 +10,9 @@
 #include "drivers/cpu/cpu.h"
 
 enum {
-  // How often it looks whether ready queues are taken, how many looks without
-  // one make a new thread, and how many without any ready queue end the watch.
+  // The interval between looks at whether ready queues are taken, the number of
+  // looks at untaken queues that adds a thread, and the number of looks without
+  // a ready queue that ends the watch.
   LOOK_NS = 10 * 1000 * 1000,
   LOOKS_TO_GROW = 2,
   LOOKS_TO_END = 10,
@@ -21,7 +22,7 @@ enum {
   INTERRUPT_LONGEST_NS = 16 * 1000 * 1000,
 };
 
-// All of it but news under the pool's lock.
+// All of it, except news, is under the pool's lock.
 struct cpu_overseer {
   cpu_pool *pool;
   pthread_t thread;
@@ -29,13 +30,13 @@ struct cpu_overseer {
   bool is_ending;
   bool is_wanted;  // queues are ready and no thread takes them
   uint64_t wake_ns;     // it sleeps until then
-  cpu_queue *overseen;  // that have a deadline or are to stop
-  // The watch over ready queues: as of its last look.
+  cpu_queue *overseen;  // queues with a deadline, or that must stop
+  // The watch over ready queues, as of its last look:
   bool is_watching;
   uint64_t look_ns;  // the next one
   uint64_t taken;
-  uint32_t still_count;  // looks at which nothing had been taken
-  uint32_t quiet_count;  // looks at which nothing was ready
+  uint32_t still_count;  // consecutive looks at which no queue had been taken
+  uint32_t quiet_count;  // consecutive looks at which no queue was ready
   _Atomic uint32_t news;
 };
 
@@ -89,7 +90,7 @@ static uint64_t look(cpu_overseer *overseer, uint64_t now_ns) {
   return overseer->is_watching ? now_ns + LOOK_NS : MTLI_FOREVER;
 }
 
-// Performs all that is due; returns when something will be. The lock is held.
+// Performs all due work; returns when the next is due. The lock is held.
 static uint64_t oversee_all(cpu_overseer *overseer) {
   const uint64_t now_ns = mtli_now_ns();
   uint64_t next_ns = MTLI_FOREVER;

@@ -94,7 +94,7 @@ cpu_overseer *cpu_pool_overseer(cpu_pool *pool) {
 void cpu_pool_end(cpu_pool *pool, bool is_inherited) {
   cpu_overseer_end(pool->overseer, is_inherited);
   if (is_inherited) {
-    pool_destroy(&pool->object);  // its threads are not in this process
+    pool_destroy(&pool->object);  // its threads do not exist in this process
     return;
   }
   cpu_pool_lock(pool);

@@ -16,9 +16,9 @@ struct cpu_squad {
   // Another with each announcement: one of cpu_jobs_open, or the pool's news
   // behind those.
   _Alignas(64) _Atomic uint64_t news;
-  // How many threads are light, by LIGHT, and look out, by LOOKING.
+  // The numbers of light threads (by LIGHT) and of threads that spin (LOOKING).
   // Sequentially consistent: either the thread sees the queue made ready or the
-  // job opened, or who announces that sees the thread.
+  // job opened, or the announcer sees the thread.
   _Atomic uint64_t awake;
 };
 #define LIGHT UINT64_C(1)
@@ -29,7 +29,7 @@ struct cpu_pool {
   mtli_object object;  // one reference of the device, one of each thread
   pthread_mutex_t lock;
   uint32_t thread_limit;  // that may run one job
-  bool may_look_out;      // spinning on a single CPU only keeps others off it
+  bool may_look_out;      // on a single CPU spinning would only delay others
   cpu_overseer *overseer;
   cpu_jobs *jobs;  // shared
   // Under lock:
@@ -40,9 +40,9 @@ struct cpu_pool {
   cpu_context *stayers;  // clients' that look out
   uint32_t quiet_count;  // queues made ready and not announced, to date
   uint32_t sleepers;
-  uint32_t woken;         // sleepers that were woken and have not come yet
+  uint32_t woken;         // woken sleepers that do not run yet
   uint32_t to_wake;       // by the next unlock
-  uint32_t owed;          // of those woken: by the ones who come
+  uint32_t owed;          // wake-ups that those still owe to others
   bool wants_overseer;    // the next unlock starts it
   uint32_t worker_count;  // threads that the pool begins with
   uint32_t thread_count;  // and those that were added

@@ -14,14 +14,14 @@ enum {
   // The same if a thread looks out, which joins within half a microsecond.
   HOT_PROBE_NS = 1500,
   HOT_SHARE_NS = 4000,
-  // More than this is shared as a whole, unseen.
+  // More than this is shared at once, without a look.
   HOT_AT_ONCE_NS = 8000,
   // So much work is enough for one more thread that already looks for some.
   HOT_HELPER_NS = 2000,
   // More than this is always shared.
   LONG_NS = 300 * 1000,
-  // A piece of shared work at a time: long against the cost of taking it
-  // (0.1 us), short against the whole.
+  // Length of a shared piece of work: long against the cost of taking it (0.1
+  // us), short against the whole.
   CHUNK_NS = 50000,
   CHUNK_LEAST_NS = 1000,
   CHUNKS_PER_THREAD = 8,
@@ -112,7 +112,7 @@ static void run_rest(cpu_queue *queue, cpu_job *job, uint64_t done,
                    job->piece_count);
   } else {
     share(queue, job, done, piece_ns, context);
-    if (is_hot) {  // otherwise most of it was the wake
+    if (is_hot) {  // otherwise most of the time was the wake-up
       cpu_habit_note(habit, true, spent_ns + mtli_now_ns() - start_ns,
                      job->piece_count);
     }
@@ -199,7 +199,7 @@ void cpu_job_run(cpu_queue *queue, cpu_job *job, _Atomic uint64_t *lately_ns,
   // Other threads may have finished the job's last piece; it exists as long as
   // this context is not finished.
   cpu_context_finish(job, context);
-  if (times && !job->run_count) {  // of a shared one the last user notes it
+  if (times && !job->run_count) {  // of a shared job the last user notes it
     const uint64_t end_ns = mtli_now_ns();
     mtli_command_ends(times, end_ns);
     mtli_trace_whole_command(job->command, start_ns, end_ns);

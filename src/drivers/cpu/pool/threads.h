@@ -66,8 +66,8 @@ cpu_context *cpu_pool_borrow_context(cpu_pool *pool);
 void cpu_pool_return_context(cpu_pool *pool, cpu_context *context);
 
 cpu_overseer *cpu_pool_overseer(cpu_pool *pool);
-// The rest for the overseer; the lock is held.
-// Interrupts every thread that is in queue's work.
+// The rest is for the overseer; the lock is held. Interrupts every thread that
+// works for queue.
 void cpu_pool_interrupt(cpu_pool *pool, const cpu_queue *queue);
 // True if queues are ready; *out_taken counts those that were taken, to date.
 bool cpu_pool_is_waiting(const cpu_pool *pool, uint64_t *out_taken);
@@ -81,12 +81,12 @@ cpu_overseer *cpu_overseer_create(cpu_pool *pool);
 void cpu_overseer_end(cpu_overseer *overseer, bool is_inherited);
 // Starts its thread if that has not been done. Not under the pool's lock.
 mtl_status cpu_overseer_start(cpu_overseer *overseer);
-// The rest with the pool's lock held.
-// Some queue is ready, and no thread is there to come.
+// The rest requires the pool's lock. Some queue is ready, and no thread takes
+// it.
 void cpu_overseer_watch_ready(cpu_overseer *overseer);
 // True if that has been said, and there is no thread yet.
 bool cpu_overseer_is_wanted(const cpu_overseer *overseer);
-// The queue's deadline_ns is set, or it is to stop.
+// The queue's deadline_ns is set, or it must stop.
 void cpu_overseer_add(cpu_overseer *overseer, cpu_queue *queue);
 void cpu_overseer_remove(cpu_overseer *overseer, cpu_queue *queue);  // overseen
 
@@ -107,7 +107,7 @@ bool cpu_jobs_are_open(const cpu_jobs *jobs, uintptr_t queue_address);
 // was joined too late, is the caller's to settle.
 cpu_job *cpu_jobs_join(cpu_jobs *jobs, uintptr_t queue_address,
                        cpu_job **out_ended);
-// Leaves it, and nobody joins any more. True if that has ended it.
+// Leaves a job and closes it to others. True if that has ended it.
 bool cpu_jobs_leave(cpu_jobs *jobs, cpu_job *job);
 
 // --- pieces.c ----------------------------------------------------------------

@@ -65,13 +65,13 @@ bool cpu_pool_work(cpu_pool *pool, cpu_job *job, cpu_context *context) {
   if (job->command->times) {
     mtli_trace_command(job->command, start_ns, mtli_now_ns());
   }
-  // Whoever leaves has found nothing more to take, or nothing worth taking.
+  // The leaving thread has found nothing more to take, or nothing worth taking.
   return cpu_jobs_leave(pool->jobs, job) && end_job(job);
 }
 
 void cpu_pool_share(cpu_pool *pool, cpu_job *job, uint32_t helpers,
                     cpu_context *context) {
   open_job(pool, job, 1, helpers);
-  // The thread at hand holds its own one of outstanding: never the last.
+  // The calling thread holds its own count in outstanding: never the last.
   (void)cpu_pool_work(pool, job, context);
 }

@@ -27,7 +27,7 @@ static cpu_queue *take_first_ready(cpu_pool *pool) {
 // Performs one piece of available work. The thread is light on entry and
 // return.
 static bool work_once(cpu_pool *pool, cpu_context *context) {
-  // Extra threads came for the queues that wait.
+  // Extra threads were added for waiting queues.
   const bool is_for_queues =
       context->is_extra &&
       atomic_load_explicit(&pool->ready_count, memory_order_relaxed);
@@ -69,7 +69,7 @@ static void leave(cpu_pool *pool, cpu_context *context) {
   pthread_detach(pthread_self());
 }
 
-// Works until there is nothing to do for the thread any more.
+// Works until the thread has nothing left to do.
 static void serve(cpu_pool *pool, cpu_context *context) {
   bool is_to_stay = true;
   while (is_to_stay && !atomic_load(&pool->is_ending)) {
@@ -85,7 +85,7 @@ static void *pool_main(void *argument) {
   cpu_fault_prepare_thread();
   sigset_t before;
   (void)cpu_interrupt_open_mask(&before);  // all others stay blocked
-  fesetenv(FE_DFL_ENV);                    // a thread starts with its creator's
+  fesetenv(FE_DFL_ENV);  // a new thread inherits its creator's
   cpu_pool_lock(pool);
   cpu_pool_take_context(context);
   cpu_pool_unlock(pool);

@@ -33,7 +33,8 @@ static void merge_sort(id *objects, id *room, size_t count, order_fn *order,
   while (left < half) {
     room[at++] = objects[left++];
   }
-  for (size_t i = 0; i < at; ++i) {  // the rest of the right is in its place
+  for (size_t i = 0; i < at; ++i) {  // the remaining objects of the right half
+                                     // are in place
     objects[i] = room[i];
   }
 }

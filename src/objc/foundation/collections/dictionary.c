@@ -217,7 +217,7 @@ static void mutable_put(id self, SEL _cmd, id value, id key) {
   put((concrete_dictionary *)self, key, value);
 }
 
-// dictionary[key] = nil removes.
+// Implements dictionary[key] = nil, which removes the key.
 static void mutable_subscript(id self, SEL _cmd, id value, id key) {
   (void)_cmd;
   if (value) {

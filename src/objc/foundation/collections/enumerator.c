@@ -64,7 +64,7 @@ static id enumerator_rest(id self, SEL _cmd) {
   return all;
 }
 
-// For subclasses of a client's, too: one object at a time.
+// Enumerates one object at a time; works for clients' subclasses, too.
 static NSUInteger enumerator_run(id self, SEL _cmd, enumeration *state,
                                  id *room, NSUInteger room_count) {
   (void)_cmd;

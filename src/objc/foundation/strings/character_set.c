@@ -11,7 +11,7 @@ typedef bool unit_test(unichar unit);
 
 typedef struct character_set {
   struct objc_object object;
-  unit_test *test;  // NULL: the units of the list
+  unit_test *test;  // NULL: the set is the list of units
   unichar *units;   // [count]
   size_t count;
   NSRange range;  // and these
@@ -157,7 +157,7 @@ static id set_copy(id self, SEL _cmd, void *zone) {
   return objc_retain(self);
 }
 
-// What the parts of a URL hold as they are (RFC 3986).
+// Characters that parts of a URL may hold unescaped (RFC 3986).
 #define UNRESERVED                                                           \
   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 #define SUB_DELIMITERS "!$&'()*+,;="

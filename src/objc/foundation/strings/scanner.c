@@ -123,7 +123,7 @@ static int finish(scanner *from, const char *text, const char *end) {
 
 static const char *number_at(scanner *from) {
   const char *text = text_of(from) + begin(from);
-  // What C takes for a number beyond decimals, a scanner does not.
+  // C accepts further forms of numbers than decimals; a scanner does not.
   return strchr("+-.0123456789", *text) && *text ? text : NULL;
 }
 

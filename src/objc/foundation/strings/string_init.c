@@ -84,7 +84,7 @@ static bool utf8_is_valid(const unsigned char *at, size_t length,
   return true;
 }
 
-// NULL for an encoding that is not there.
+// NULL for an unknown encoding.
 id string_create_encoded(const void *bytes, size_t length,
                          NSUInteger encoding) {
   if (encoding == ENCODING_UTF8 || encoding == ENCODING_ASCII) {

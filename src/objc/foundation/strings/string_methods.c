@@ -17,7 +17,7 @@ extern id string_mutable_create(const char *utf8);
 extern struct objc_class OBJC_CLASS_$_NSString;
 extern struct objc_class OBJC_CLASS_$_NSMutableString;
 
-// What a class method of either class gives: mutable for NSMutableString.
+// Returns a class method's result: mutable for NSMutableString.
 static id finish(Class class, id string) {
   if (class == &OBJC_CLASS_$_NSMutableString) {
     const id made = string_mutable_create(string_utf8(string));
@@ -363,7 +363,7 @@ static id string_data(id self, SEL _cmd, NSUInteger encoding) {
   if (!units) {
     runtime_fail("no memory for a string of %zu bytes", bytes);
   }
-  // With a mark of the byte order where the encoding does not tell it.
+  // Writes a byte order mark if the encoding does not imply the order.
   const size_t mark = encoding == ENCODING_UTF16;
   units[0] = 0xfeff;
   const size_t count = utf16_from_utf8(utf8, bytes, units + mark);

@@ -117,7 +117,7 @@ static void texture_to_texture(id self, SEL _cmd, id from,
       region_of(to_origin, size), (uint32_t)to_level, (uint32_t)to_slice);
 }
 
-// Depth and stencil are never in one texture, so that no option has a meaning.
+// Depth and stencil are never in one texture: options have no meaning.
 static void buffer_to_texture_with(id self, SEL _cmd, id from,
                                    NSUInteger offset, NSUInteger row,
                                    NSUInteger image, MTLSize size, id to,
@@ -166,7 +166,7 @@ static void copy_slices(id self, SEL _cmd, id from, NSUInteger from_slice,
   }
 }
 
-// The levels of the smaller texture's size on, as Metal has it.
+// Copies all levels, from the size of the smaller texture on, as Metal does.
 static void copy_whole(id self, SEL _cmd, id from, id to) {
   const mtl_texture_desc *one = mtl_texture_info(texture_of(from));
   const mtl_texture_desc *other = mtl_texture_info(texture_of(to));
@@ -225,7 +225,7 @@ static void wait_fence(id self, SEL _cmd, id fence) {
   mtl_blit_encoder_wait_fence(encoder_of(self), fence_of(fence));
 }
 
-// Hints for caches that are not there.
+// Hints for caches that do not exist here.
 static void optimize(id self, SEL _cmd, id resource) {
   (void)self;
   (void)_cmd;

@@ -152,7 +152,7 @@ static void set_samplers_lods(id self, SEL _cmd, const id *samplers,
   }
 }
 
-// Of the stage-in arguments of compute kernels, which are not there.
+// Methods for stage-in arguments of compute kernels, which are not supported.
 static void set_stage_in(id self, SEL _cmd, MTLRegion region) {
   (void)self;
   (void)_cmd;

@@ -3,7 +3,7 @@
 #include "objc/metal/metal.h"
 #include "objc/metal/property.h"
 
-// Of the two encoders of the C API an object has one.
+// An object has one of the C API's two encoders.
 static void encoder_dealloc(id self, SEL _cmd) {
   (void)_cmd;
   metal_encoder *encoder = (metal_encoder *)self;

@@ -44,7 +44,7 @@ void encoder_infos_note(id commands, id encoder) {
        label ? label : string_make(""));
 }
 
-// Which of several encoders failed is not known: the error's text names the
+// It is unknown which of several encoders failed: the error's text names the
 // kernel.
 id encoder_infos_add(id commands, id error) {
   const metal_command_buffer *buffer = (metal_command_buffer *)commands;

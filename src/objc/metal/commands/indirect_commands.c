@@ -69,7 +69,7 @@ typedef struct indirect_commands {
   NSUInteger options;  // MTLResourceOptions
 } indirect_commands;
 
-// What indirectComputeCommandAtIndex: gives: the place of a command.
+// The result of indirectComputeCommandAtIndex: the place of a command.
 typedef struct command_handle {
   struct objc_object object;
   id owner;  // +1
@@ -88,7 +88,7 @@ static uint32_t index_of(id self) {
   return ((command_handle *)self)->index;
 }
 
-// What the C API refuses, Metal's validation aborts on.
+// Metal's validation aborts on errors that the C API returns.
 static void expect(mtl_status status) {
   if (status != MTL_OK) {
     metal_assert("indirect command: %s", mtl_last_error());

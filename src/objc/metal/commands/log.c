@@ -41,7 +41,7 @@ DEFINE_CLASS(MTLLogStateDescriptor, NSObject, sizeof(log_descriptor),
 typedef struct log_state {
   struct objc_object object;
   mtl_log_state *state;
-  handler *handlers;  // their blocks, as long as the state lives
+  handler *handlers;  // their blocks, for as long as the state lives
 } log_state;
 
 mtl_log_state *log_state_of(id state) {

@@ -38,7 +38,7 @@ static id make_from_queue(Class self, SEL _cmd, id queue) {
   return make_with(self, _cmd, SEND(id(*)(id, SEL), queue, "commandBuffer"));
 }
 
-// What is encoded from here on is in a new command buffer of the same queue.
+// Later commands are encoded into a new command buffer of the same queue.
 static void commit_and_continue(id self, SEL _cmd) {
   (void)_cmd;
   mps_command_buffer *of = (mps_command_buffer *)self;

@@ -323,10 +323,10 @@ static void commands_commit(id self, SEL _cmd) {
   metal_command_buffer *buffer = (metal_command_buffer *)self;
   const bool is_awaited = buffer->is_told;
   if (is_awaited) {
-    objc_retain(self);  // +1, until its handlers are called
+    objc_retain(self);  // +1, until its handlers have been called
   }
-  // A recording that failed is no mistake of commit's: status and error have
-  // it, and the handlers are called.
+  // A failed recording is no error of commit's: status and error report it, and
+  // the handlers are called.
   if (mtl_command_buffer_commit(buffer->commands) == MTL_INVALID_STATE) {
     if (is_awaited) {
       objc_release(self);  // -1

@@ -85,7 +85,7 @@ METHODS(argument_class_methods,
 DEFINE_CLASS(MTLArgumentDescriptor, NSObject, sizeof(argument_descriptor),
              argument_methods, &argument_class_methods);
 
-// What an MTLDataType is to the C API; false if it can be no member.
+// Describes an MTLDataType to the C API; false if it cannot be a member.
 static bool desc_of(const argument_descriptor *from, mtl_argument_desc *out) {
   enum {
     TEXTURE = 58,

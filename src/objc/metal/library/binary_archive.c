@@ -84,7 +84,7 @@ static int archive_add(id self, SEL _cmd, id descriptor, id *out_error) {
   return status == MTL_OK;
 }
 
-// Functions that others call are compiled with the kernel that calls them.
+// Functions that others call are compiled with the calling kernel.
 static int archive_add_function(id self, SEL _cmd, id descriptor, id library,
                                 id *out_error) {
   (void)self;

@@ -65,7 +65,7 @@ bool library_is_of_apple(const char *path) {
   if (file) {
     fclose(file);
   }
-  // Neither one that has its source with it nor joined ones.
+  // True for a library that has no source with it and is not joined.
   return size == sizeof start && memcmp(start, "MTLB", 4) == 0 &&
          memcmp(start + 4, "MTRL", 4) != 0 &&
          memcmp(start + 4, "MTLJ", 4) != 0;

@@ -52,7 +52,7 @@ static id function_constants(id self, SEL _cmd) {
                                         : string_utf8(function->name);
   size_t count = 0;
   const mtl_constant_info *infos = NULL;
-  // Of joined libraries the first that has the function.
+  // Returns the function of the first joined library that has it.
   for (const metal_library *library = (metal_library *)function->library;
        library && mtl_library_function_constants(library->library, name, &infos,
                                                  &count) != MTL_OK;

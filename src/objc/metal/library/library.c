@@ -160,7 +160,7 @@ static id new_function(id self, id name, id constants, id *out_error) {
   const mtl_status status =
       mtl_function_create(library->library, string_utf8(name),
                           constant_values_of(constants), &function);
-  // Without values a function can be had, to ask which it needs.
+  // Without values a function can be created only to ask which it needs.
   const bool is_bare = status == MTL_INVALID_ARGUMENT && !constants;
   if (status != MTL_OK && !is_bare) {
     error_from_mettle(out_error, MTLLibraryErrorDomain, status);

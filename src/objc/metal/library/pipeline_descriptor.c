@@ -43,7 +43,7 @@ DEFINE_CLASS(MTLLinkedFunctions, NSObject, sizeof(linked_functions),
 
 // --- MTLPipelineBufferDescriptorArray ----------------------------------------
 
-// Whether a buffer changes is a hint that we have no use for.
+// Mutability is a hint that is not used here.
 typedef struct buffer_descriptor {
   struct objc_object object;
   NSUInteger mutability;

@@ -9,7 +9,7 @@ extern struct objc_class OBJC_CLASS_$_MettleCommands4;
 
 // --- MTL4CommandAllocator ----------------------------------------------------
 
-// Commands lie in the C library's memory: there is nothing to give back.
+// Commands lie in the C library's memory: the allocator has nothing to free.
 typedef struct allocator {
   struct objc_object object;
   id device;  // +1

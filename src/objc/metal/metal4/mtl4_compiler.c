@@ -86,7 +86,7 @@ static id new_function(id descriptor, id *out_error) {
 static id new_pipeline(id self, SEL _cmd, id descriptor, id options,
                        id *out_error) {
   (void)_cmd;
-  (void)options;  // where to look for compiled ones: the cache knows them
+  (void)options;  // where to look up compiled code: the cache is used instead
   const mtl4_pipeline_descriptor *from =
       (mtl4_pipeline_descriptor *)descriptor;
   const id function = new_function(from->computeFunctionDescriptor, out_error);

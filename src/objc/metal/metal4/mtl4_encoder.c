@@ -13,7 +13,7 @@ extern struct objc_class OBJC_CLASS_$_MettleEncoder4;
 extern struct objc_class OBJC_CLASS_$_MettleTensor;
 extern struct objc_class OBJC_CLASS_$_MettleFunctionTable;
 
-// What encoding has open: one encoder of Metal 3 at a time.
+// The state of encoding: at most one open encoder of Metal 3.
 typedef struct encoding {
   id target;    // the MTLCommandBuffer
   id resident;  // an NSArray of allocations
@@ -36,7 +36,7 @@ typedef struct encoder {
   struct objc_object object;
   id commands;  // +1
   id label;
-  id bound;  // +1, the table that is bound
+  id bound;  // +1, the bound table
 } encoder;
 
 // Ends the encoder that is open, if one is: of the two, one at most.

@@ -137,7 +137,7 @@ static void queue_remove_sets(id self, SEL _cmd, const id *sets,
   }
 }
 
-// All allocations of the queue's sets and of a command buffer's.
+// Returns all allocations of the queue's sets and of a command buffer's.
 static id resident_of(queue4 *of, id own_sets) {
   const id all = objc_autorelease(mutable_array_create());
   pthread_mutex_lock(&of->lock);
@@ -152,7 +152,8 @@ static id resident_of(queue4 *of, id own_sets) {
   return all;
 }
 
-// What the feedback's handlers are called with, when the last is done.
+// The arguments of the feedback's handlers, called when the last command buffer
+// is done.
 typedef struct pending {
   id handlers;  // +1
   id queue;     // +1
@@ -187,7 +188,7 @@ static void done(void *context, mtl_command_buffer *finished) {
   dispatch_queue_add(of->queue, tell, of);
 }
 
-// Has the handlers told when target, the last of a commit, is done.
+// Has the handlers called when target, the last of a commit, is done.
 static void tell_end(queue4 *of, id target, id handlers, id error) {
   pending *made = calloc(1, sizeof *made);
   feedback *told = (feedback *)CREATE(MettleFeedback4);

@@ -17,7 +17,7 @@ VALUE_PROPERTY(heap_descriptor, NSInteger, type)
 
 static id descriptor_init(id self, SEL _cmd) {
   (void)_cmd;
-  // Private and untracked, by Apple's documentation.
+  // Private and untracked by default, by Apple's documentation.
   ((heap_descriptor *)self)->resourceOptions =
       STORAGE_PRIVATE << 4 | HAZARD_UNTRACKED << 8;
   return self;
@@ -144,7 +144,7 @@ static void heap_dealloc(id self, SEL _cmd) {
   instance_dispose(self);
 }
 
-// nil if there is no place, or the options are not the heap's.
+// nil if there is no room, or the options are not the heap's.
 static id heap_buffer_at(id self, SEL _cmd, NSUInteger length,
                          NSUInteger options, NSUInteger offset) {
   (void)_cmd;

@@ -89,7 +89,7 @@ mtl_residency_set *residency_set_of(id set) {
 
 extern struct objc_class OBJC_CLASS_$_MettleTexture;
 
-// What an MTLAllocation is to the C API.
+// Converts an MTLAllocation to the C API's.
 static mtl_allocation allocation_of(id object) {
   mtl_allocation allocation = {0};
   if (is_buffer(object)) {

@@ -210,7 +210,7 @@ static bool read_descriptor(id descriptor, wanted_tensor *out) {
 typedef struct metal_tensor {
   struct objc_object object;
   id device;  // +1
-  id buffer;  // +1, that the client made it of; or nil
+  id buffer;  // +1, the buffer that the client made it of; or nil
   NSUInteger buffer_offset;
   id dimensions;  // +1
   id strides;     // +1
@@ -259,7 +259,7 @@ static id failed(id *out_error, mtl_status status) {
   return NULL;
 }
 
-// In memory of its own.
+// Creates a tensor in memory of its own.
 static id new_tensor(id self, SEL _cmd, id descriptor, id *out_error) {
   (void)_cmd;
   wanted_tensor wanted;
@@ -361,7 +361,7 @@ static NSUInteger tensor_allocated(id self, SEL _cmd) {
   return mtl_buffer_length(mtl_buffer_tensor_buffer(tensor_of(self)));
 }
 
-// A part of a tensor, and where the host has it.
+// A part of a tensor, and its address on the host.
 typedef struct tensor_part {
   const tensor_extents *origin;
   const tensor_extents *dimensions;
@@ -446,8 +446,8 @@ static void tensor_get(id self, SEL _cmd, void *bytes, id strides, id origin,
        "getBytes");
 }
 
-// What an argument table of Metal 4 binds it by. Kernels find no tensors in
-// memory.
+// The identifier by which an argument table of Metal 4 binds the tensor.
+// Kernels find no tensors in memory.
 static uint64_t tensor_resource(id self, SEL _cmd) {
   (void)_cmd;
   return (uint64_t)(uintptr_t)self;

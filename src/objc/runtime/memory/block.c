@@ -242,7 +242,7 @@ DEFINE_CLASS(__NSMallocBlock__, NSBlock, sizeof(block), no_block_methods,
 DEFINE_CLASS(__NSGlobalBlock__, NSBlock, sizeof(block), no_block_methods,
              NO_METHODS);
 
-// Block literals name their classes so.
+// Defines the names that block literals use for their classes.
 #define ALIAS(name, target) \
   extern OBJC_EXPORT struct objc_class name __attribute__((alias(target)))
 ALIAS(_NSConcreteStackBlock, "OBJC_CLASS_$___NSStackBlock__");

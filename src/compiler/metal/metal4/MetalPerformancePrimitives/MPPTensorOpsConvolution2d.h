@@ -64,7 +64,7 @@ struct convolution2d_descriptor {
 
 namespace __mettle {
 
-// A result as a matrix: a row for each place, a column for each channel.
+// The result as a matrix: a row for each place, a column for each channel.
 template <int Channels, int Width, int Height, int Images, int Groups>
 struct image_layout
     : fragment_layout<Channels, Width * Height * Images, Groups> {
@@ -86,8 +86,8 @@ struct convolution {
       D.convolution2d_mode ==
       mpp::tensor_ops::convolution2d_descriptor::mode::multiply_accumulate;
 
-  // 16 places of the activation by 16 channels from c on, under one place of
-  // the kernel.
+  // Loads 16 places of the activation by 16 channels from c on, under one place
+  // of the kernel.
   template <typename T>
   METTLE_INLINE static void fetch_places(float (&out)[8], const T &activation,
                                          int row, int c, int channels, int x0,
@@ -114,7 +114,7 @@ struct convolution {
       }
     }
   }
-  // 16 channels from c on by 16 output channels.
+  // Loads weights: 16 channels from c on by 16 output channels.
   template <typename T>
   METTLE_INLINE static void fetch_weights(float (&out)[8], const T &weights,
                                           int c, int o, int channels, int kx,
@@ -210,7 +210,7 @@ class convolution2d<Descriptor, metal::execution_simdgroups<Groups>, Args...> {
   METTLE_INLINE constexpr convolution2d() : offsets_(0) {}
   METTLE_INLINE constexpr explicit convolution2d(int2 offsets)
       : offsets_(offsets) {}
-  // What is added to the places in the activation, in x and y.
+  // Sets the offsets of places in the activation, in x and y.
   METTLE_INLINE void set_offsets(int2 offsets) {
     offsets_ = offsets;
   }

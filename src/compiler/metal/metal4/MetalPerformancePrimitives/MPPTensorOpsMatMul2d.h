@@ -19,7 +19,7 @@ template <typename T>
 using __remove_addrspace_t = metal::remove_addrspace_t<T>;
 }
 
-// A length that the operands tell.
+// A length that the operands determine.
 template <typename T>
 inline constexpr T dynamic_length_v = T(-1);
 
@@ -30,7 +30,7 @@ struct matmul2d_descriptor {
 
   int m, n, k;  // k <= 0: the size of the operands
   bool transpose_left, transpose_right;
-  bool relaxed_precision;  // allows less than is done here
+  bool relaxed_precision;  // allows less precision than is kept here
   mode matmul_mode;
 
   METTLE_INLINE constexpr matmul2d_descriptor(
@@ -58,7 +58,7 @@ struct product {
   static constexpr bool left_transposed = D.transpose_left;
   static constexpr bool right_transposed = D.transpose_right;
 
-  // How far the products go.
+  // The extents over which products are summed.
   template <typename Left, typename Right>
   METTLE_INLINE static int length(const Left &left, const Right &right) {
     if constexpr (D.k > 0)
@@ -168,7 +168,7 @@ struct product {
                                    lesser(int(from.get_extent(0)), columns),
                                    lesser(int(from.get_extent(1)), rows));
   }
-  // Whether all rows, or columns, of the simdgroup's fragments are in memory.
+  // True if all rows, or columns, of the simdgroup's fragments are in memory.
   template <typename T>
   METTLE_INLINE static bool covers(const T &from, bool transposed, int first,
                                    int count, int most) {
@@ -176,7 +176,7 @@ struct product {
            first + count <= int(from.get_extent(transposed ? 0 : 1));
   }
 
-  // Sums of products of operands in memory, whose elements tiles can have.
+  // Sums products of operands in memory, if tiles support their elements.
   template <typename Layout, typename Left, typename Right>
   METTLE_INLINE static void by_tiles(float (&sums)[Layout::capacity / 8][8],
                                      const Left &left, const Right &right,
@@ -250,7 +250,7 @@ struct product {
         _Pragma("clang loop unroll(full)") for (int j = 0;
                                                 j < 4 && g + j < 2 * across;
                                                 j++) b[j] = bytes::right(b[j]);
-        // Products of one left tile follow each other: they go together.
+        // Products of one left tile stay adjacent.
         _Pragma("clang loop unroll(full)") for (int i = 0; i < rows; i++)
             _Pragma("clang loop unroll(full)") for (int j = 0;
                                                     j < 4 && g + j < 2 * across;
@@ -267,7 +267,7 @@ struct product {
       }
     return k;
   }
-  // Tiles of words of the right side, the first of them number g.
+  // Loads tiles of words of the right side, starting with number g.
   template <typename Layout, typename Right>
   METTLE_INLINE static void fetch_words(word_pair (&b)[4], const Right &right,
                                         int k, int g) {
@@ -288,7 +288,7 @@ struct product {
     return from.__stride(0) == 1 &&
            ((ulong(from.__data()) | ulong(from.__stride(1))) & 3u) == 0;
   }
-  // Sums from fragments to the tiles of by_bytes, or back.
+  // Moves sums from fragments to the tiles of by_bytes, or back.
   template <typename Layout, bool ToTiles>
   METTLE_INLINE static void exchange(
       int (&sums)[Layout::capacity / 8][8],
@@ -479,7 +479,7 @@ class matmul2d {
   template <typename Left, typename Right, typename T, typename Coord = int>
   using cooperative_tensor_destination_t = held<T, Coord, D.n, D.m>;
 
-  // Of the element types of left, right and result.
+  // Selected by the element types of left, right and result.
   template <typename Left, typename Right, typename T, typename Coord = int>
   METTLE_INLINE auto get_left_input_cooperative_tensor() const {
     check<Left, Right, T>();
@@ -492,7 +492,7 @@ class matmul2d {
     static_assert(D.k > 0, "an input that is held together needs K");
     return __right<Right, Coord>();
   }
-  // Of the elements that another holds.
+  // Selected by the elements that another tensor holds.
   template <typename Left, typename Right, typename T, typename Coord = int,
             typename E, typename X, typename L>
   METTLE_INLINE auto get_left_input_cooperative_tensor(
@@ -522,7 +522,7 @@ class matmul2d {
     return metal::is_same_v<typename __right<Right>::layout_type, L>;
   }
 
-  // Of the types of the operands, and the type of the result's elements.
+  // Selected by the operands' types and the result's element type.
   template <typename Left, typename Right, typename T, typename Coord = int>
   METTLE_INLINE auto get_destination_cooperative_tensor() const {
     return held<T, Coord, D.n, D.m>();

@@ -56,7 +56,7 @@ static narrow_run run_of(const lanes_emitter *e, LLVMValueRef extension) {
 
 // True if each segment is tested by a scalar: there are few, and their
 // addresses are scalars as well.
-static bool asks_each(const lanes_emitter *e, const lanes_affine *at,
+static bool tests_each_segment(const lanes_emitter *e, const lanes_affine *at,
                       const narrow_run *run) {
   const uint32_t width = lanes_width_of(run->shape);
   return width > 1 && width <= 4 && at->sum == run->index &&
@@ -77,7 +77,7 @@ static LLVMValueRef root_holds(lanes_emitter *e, LLVMValueRef extension,
              : (run.is_signed ? LLVMIntSGE : LLVMIntUGE);
   LLVMValueRef limit = LLVMConstInt(
       run.type, (rising ? run.largest : run.smallest) - span, false);
-  if (asks_each(e, at, &run)) {
+  if (tests_each_segment(e, at, &run)) {
     LLVMValueRef all = NULL;
     for (uint32_t r = 0; r < width; r++) {
       LLVMValueRef index = lanes_segment_index(e, at, width, r);

@@ -132,7 +132,7 @@ static bool follow_edges(const liveness *l, const block_facts *from,
 }
 
 // What is live after a block and not written in it is live before it.
-static bool hand_up_alive(const block_facts *from, const block_facts *to) {
+static bool propagate_live(const block_facts *from, const block_facts *to) {
   bool changed = false;
   for (uint32_t w = 0; w < from->alive.word_count; w++) {
     const uint64_t more =
@@ -150,18 +150,18 @@ static void solve(liveness *l) {
   for (bool changed = true; changed;) {
     changed = false;
     for (uint32_t b = l->block_count; b-- > 0;) {
-      changed |= follow_edges(l, &l->blocks[b], true, hand_up_alive);
+      changed |= follow_edges(l, &l->blocks[b], true, propagate_live);
     }
   }
 }
 
-static bool hand_down_fresh(const block_facts *from, const block_facts *to) {
+static bool propagate_fresh(const block_facts *from, const block_facts *to) {
   return lanes_set_unite(to->fresh, from->fresh);
 }
 
 // What may have a bit set at a block's end has so in its successors until they
 // clear it.
-static bool hand_down_dirty(const block_facts *from, const block_facts *to) {
+static bool propagate_dirty(const block_facts *from, const block_facts *to) {
   bool changed = false;
   for (uint32_t w = 0; w < to->dirty.word_count; w++) {
     const uint64_t more =
@@ -186,7 +186,7 @@ static void solve_fresh(liveness *l) {
   for (uint32_t b = 0; b < l->block_count; b++) {
     lanes_set_unite(l->blocks[b].fresh, l->blocks[b].written);
   }
-  solve_down(l, false, hand_down_fresh);
+  solve_down(l, false, propagate_fresh);
 }
 
 // --- Spilling ----------------------------------------------------------------
@@ -380,7 +380,7 @@ uint64_t lanes_spill_at_barriers(lanes_emitter *e, uint64_t offset_bytes,
   note_blocks(&l);
   solve(&l);
   solve_fresh(&l);
-  solve_down(&l, true, hand_down_dirty);
+  solve_down(&l, true, propagate_dirty);
   frame f = {.e = e,
              .liveness = &l,
              .common = find_common(&l),

@@ -174,7 +174,7 @@ static void emit_kept_branch(lanes_emitter *e, LLVMValueRef condition) {
 }
 
 // Returns the threads that reach a latch and iterate again.
-static LLVMValueRef lanes_that_stay(lanes_emitter *e, uint32_t latch) {
+static LLVMValueRef lanes_iterating(lanes_emitter *e, uint32_t latch) {
   return LLVMBuildLoad2(e->builder, lanes_vector_of(e->lanes, e->types.i1),
                         e->mask_memory[latch], "left");
 }
@@ -182,14 +182,14 @@ static LLVMValueRef lanes_that_stay(lanes_emitter *e, uint32_t latch) {
 // Passes the threads that stay in a loop to its header, and returns them.
 static LLVMValueRef begin_turn(lanes_emitter *e, uint32_t latch) {
   const lanes_loop *loop = &e->graph->loops[e->graph->nodes[latch].loop];
-  LLVMValueRef left = lanes_that_stay(e, latch);
+  LLVMValueRef left = lanes_iterating(e, latch);
   LLVMBuildStore(e->builder, left, e->mask_memory[loop->header]);
   return left;
 }
 
 // True if all threads of a node go on to the next iteration of a divergent
 // loop: no test is needed whether there are any.
-static bool goes_round(const lanes_emitter *e) {
+static bool all_iterate(const lanes_emitter *e) {
   const lanes_node *node = &e->graph->nodes[e->node];
   const lanes_step *step = &e->plan->steps[e->node];
   const uint32_t to =
@@ -204,7 +204,7 @@ static bool goes_round(const lanes_emitter *e) {
 // all of them where they stay together, or else as each one's comparison says.
 // NULL if they never tell. Trees with barriers have their own ways to say who
 // comes.
-static LLVMValueRef told_by_ends(lanes_emitter *e, LLVMValueRef condition) {
+static LLVMValueRef test_first_and_last(lanes_emitter *e, LLVMValueRef condition) {
   LLVMBuilderRef b = e->builder;
   if (!e->machine.has_masks || e->has_waits || e->is_at_once ||
       e->graph->nodes[e->node].loop == LANES_NONE ||
@@ -245,7 +245,7 @@ static void emit_terminator(lanes_emitter *e, LLVMValueRef end) {
     return;
   }
   if (node->successors.count == 2) {
-    LLVMValueRef passes = told_by_ends(e, LLVMGetCondition(end));
+    LLVMValueRef passes = test_first_and_last(e, LLVMGetCondition(end));
     LLVMValueRef stays = NULL;
     if (passes) {
       stays = LLVMBuildAnd(e->builder, e->mask,
@@ -263,7 +263,7 @@ static void emit_terminator(lanes_emitter *e, LLVMValueRef end) {
   if (LLVMGetInstructionOpcode(end) == LLVMRet && LLVMGetNumOperands(end)) {
     lanes_leave_result(e, LLVMGetOperand(end, 0));
   }
-  if (goes_round(e)) {
+  if (all_iterate(e)) {
     const uint32_t latch = step->next[0];
     const lanes_loop *loop = &e->graph->loops[e->graph->nodes[latch].loop];
     begin_turn(e, latch);
@@ -378,7 +378,7 @@ static uint32_t lanes_that_pass(const lanes_emitter *e, uint32_t n) {
 
 // Returns the lanes that may reach a node: the fewest that its dominators let
 // pass.
-static uint32_t lanes_that_come(const lanes_emitter *e, uint32_t n) {
+static uint32_t lanes_reaching(const lanes_emitter *e, uint32_t n) {
   const uint32_t above = e->graph->nodes[n].dominator;
   const uint32_t most = above == LANES_NONE ? e->lanes : e->coming_to[above];
   const uint32_t pass = lanes_that_pass(e, n);
@@ -458,7 +458,7 @@ static void emit_latch(lanes_emitter *e) {
   if (step->may_be_empty) {
     const uint32_t last = e->graph->node_count - 1;
     LLVMBuildCondBr(
-        e->builder, lanes_any(e, lanes_that_stay(e, e->node)),
+        e->builder, lanes_any(e, lanes_iterating(e, e->node)),
         e->bodies[loop->header],
         start_of(e, step->next[0] == LANES_NONE ? last : step->next[0]));
     return;
@@ -490,7 +490,7 @@ static void make_blocks(lanes_emitter *e) {
 static void emit_nodes(lanes_emitter *e) {
   for (uint32_t n = 0; n < e->graph->node_count && !e->refusal[0]; n++) {
     e->node = n;
-    e->coming_to[n] = lanes_that_come(e, n);
+    e->coming_to[n] = lanes_reaching(e, n);
     LLVMPositionBuilderAtEnd(e->builder, e->starts[n]);
     e->fresh++;
     switch (e->graph->nodes[n].kind) {

@@ -474,7 +474,7 @@ static void add_in_turns(lanes_emitter *e, LLVMValueRef atomic,
   LLVMValueRef again = LLVMBuildCondBr(
       b, LLVMBuildICmp(b, LLVMIntULT, next, mtlc_i64(e->context, e->lanes), ""),
       turn, done);
-  mtlc_set_loop_wish(again, "llvm.loop.unroll.full");
+  mtlc_set_loop_hint(again, "llvm.loop.unroll.full");
   LLVMPositionBuilderAtEnd(b, done);
 }
 

@@ -135,7 +135,7 @@ static void store_many(lanes_emitter *e, const each_lane *each,
   }
 }
 
-static lanes_check ask_many(lanes_emitter *e) {
+static lanes_check test_for_many(lanes_emitter *e) {
   LLVMValueRef bits = lanes_mask_bits(e, e->mask);
   LLVMValueRef count =
       lanes_intrinsic(e, "llvm.ctpop", &e->types.i32, 1, &bits, 1);
@@ -337,7 +337,7 @@ LLVMValueRef lanes_load_by_lane(lanes_emitter *e, const lanes_access *a,
     return load_many(e, &each);
   }
   LLVMTypeRef type = lanes_vector_of(e->lanes, a->element);
-  const lanes_check question = ask_many(e);
+  const lanes_check question = test_for_many(e);
   LLVMValueRef values[] = {load_many(e, &each), NULL};
   LLVMBasicBlockRef apart = lanes_block(e, "apart");
   lanes_end_check_arm(e, &question, question.some);
@@ -362,7 +362,7 @@ void lanes_store_by_lane(lanes_emitter *e, const lanes_access *a,
     store_many(e, &each, value);
     return;
   }
-  const lanes_check question = ask_many(e);
+  const lanes_check question = test_for_many(e);
   store_many(e, &each, value);
   lanes_end_check_arm(e, &question, question.some);
   store_some(e, &each, value, question.done);

@@ -103,7 +103,7 @@ static void store_by_registers(lanes_emitter *e, LLVMValueRef value,
   }
 }
 
-static bool goes_by_registers(const lanes_emitter *e, LLVMTypeRef type,
+static bool splits_by_registers(const lanes_emitter *e, LLVMTypeRef type,
                               LLVMValueRef mask) {
   const uint32_t each = e->machine.has_masks ? 0 : lanes_register_words(e);
   return each && !e->is_at_once && !LLVMIsConstant(mask) &&
@@ -121,7 +121,7 @@ void lanes_masked_store(lanes_emitter *e, const lanes_access *a,
     store_among(e, a, value, pointer, alignment, mask);
     return;
   }
-  if (has_masks && goes_by_registers(e, LLVMTypeOf(value), mask)) {
+  if (has_masks && splits_by_registers(e, LLVMTypeOf(value), mask)) {
     store_by_registers(e, value, pointer, alignment, mask);
     return;
   }

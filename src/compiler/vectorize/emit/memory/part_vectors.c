@@ -158,8 +158,8 @@ static void part_fours(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
 }
 
 // True if the machine transposes by fours.
-static bool goes_by_fours(const lanes_emitter *e, uint32_t count,
-                          uint64_t size_bytes) {
+static bool transposes_by_fours(const lanes_emitter *e, uint32_t count,
+                                uint64_t size_bytes) {
   return (count == 4 || count == WORDS) && size_bytes == 4 &&
          e->machine.has_gathers && !e->machine.has_masks;
 }
@@ -167,7 +167,7 @@ static bool goes_by_fours(const lanes_emitter *e, uint32_t count,
 void lanes_part_vectors(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
                         uint64_t size_bytes, uint32_t wanted,
                         LLVMValueRef *out_components) {
-  if (goes_by_fours(e, count, size_bytes)) {
+  if (transposes_by_fours(e, count, size_bytes)) {
     part_fours(e, parts, count, wanted, out_components);
   } else {
     held_elements held[LARGEST_STRIDE_BYTES];
@@ -243,7 +243,7 @@ static void join_fours(lanes_emitter *e, LLVMValueRef *components,
 void lanes_join_vectors(lanes_emitter *e, LLVMValueRef *components,
                         uint32_t wanted, uint64_t size_bytes, uint32_t count,
                         LLVMValueRef *out_parts) {
-  if (goes_by_fours(e, count, size_bytes)) {
+  if (transposes_by_fours(e, count, size_bytes)) {
     join_fours(e, components, wanted, count, out_parts);
   } else {
     held_elements held[LARGEST_STRIDE_BYTES];

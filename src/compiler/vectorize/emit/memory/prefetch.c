@@ -138,14 +138,14 @@ typedef struct likeness {
 static bool is_alike(likeness *l, LLVMValueRef a, LLVMValueRef b);
 
 // True if b is a, or may get its value from a through phis.
-static bool may_come_from(likeness *l, LLVMValueRef a, LLVMValueRef b) {
+static bool may_flow_from(likeness *l, LLVMValueRef a, LLVMValueRef b) {
   if (l->looks == 0 || is_alike(l, a, b)) {
     return l->looks > 0;
   }
   l->looks--;
   const unsigned count = LLVMIsAPHINode(b) ? LLVMCountIncoming(b) : 0;
   for (unsigned i = 0; i < count && l->looks; i++) {
-    if (may_come_from(l, a, LLVMGetIncomingValue(b, i))) {
+    if (may_flow_from(l, a, LLVMGetIncomingValue(b, i))) {
       return true;
     }
   }
@@ -164,7 +164,7 @@ static bool is_alike_phi(likeness *l, LLVMValueRef a, LLVMValueRef b) {
   const lanes_induction_step step_b = lanes_step_of_phi(l->e->values, b, loop_b);
   return step_a.kind != LANES_STEP_UNKNOWN && step_a.kind == step_b.kind &&
          step_a.by == step_b.by && step_a.factor == step_b.factor &&
-         may_come_from(l, lanes_begin_of(l->e->values, a, loop_a),
+         may_flow_from(l, lanes_begin_of(l->e->values, a, loop_a),
                        lanes_begin_of(l->e->values, b, loop_b));
 }
 
@@ -278,7 +278,7 @@ LLVMValueRef lanes_next_iteration(lanes_emitter *e, const lanes_access *a,
   while (loop != LANES_NONE && !does_loop_wait(e, loop)) {
     loop = e->graph->loops[loop].parent;
   }
-  if (loop == LANES_NONE || lanes_takes_turns(e->graph, loop) ||
+  if (loop == LANES_NONE || lanes_is_interchanged(e->graph, loop) ||
       lanes_is_in_threadgroup(e->kernel, a->pointer)) {
     return NULL;
   }
@@ -410,7 +410,7 @@ static LLVMValueRef divisor_of(lanes_emitter *e, lanes_induction_step step,
 }
 
 // Returns how many iterations a simdgroup runs after its first.
-static LLVMValueRef turns_behind_first(lanes_emitter *e,
+static LLVMValueRef count_later_iterations(lanes_emitter *e,
                                        const lanes_walk *walk) {
   LLVMTypeRef type = LLVMTypeOf(walk->bound);
   LLVMValueRef last = LLVMBuildSub(e->builder, lanes_scalar(e, walk->bound, 0),
@@ -456,7 +456,7 @@ static lanes_lead lead_of(lanes_emitter *e, const lanes_walk *walk,
       builder, LLVMGetParam(e->function, LANES_FIRST), e->types.i64, "");
   LLVMValueRef before =
       LLVMBuildMul(builder, times(e, first, walk->thread_bytes),
-                   turns_behind_first(e, walk), "");
+                   count_later_iterations(e, walk), "");
   lanes_lead lead = {.memory = lanes_promotable_alloca(e, e->types.i64),
                      .loss = LLVMBuildSub(builder, length_of(e, step),
                                           mtlc_i64(e->context, bytes), ""),
@@ -552,7 +552,7 @@ static void fetch_ahead(lanes_emitter *e, const lanes_access *a,
                         LLVMValueRef first, uint64_t bytes) {
   const bool is_store = LLVMGetInstructionOpcode(a->instruction) == LLVMStore;
   const uint32_t loop = e->graph->nodes[e->node].loop;
-  if (loop != LANES_NONE && lanes_takes_turns(e->graph, loop)) {
+  if (loop != LANES_NONE && lanes_is_interchanged(e->graph, loop)) {
     return;  // accesses are in the order of memory, which processors prefetch
   }
   const lanes_induction_step step = step_around(e, a->pointer);

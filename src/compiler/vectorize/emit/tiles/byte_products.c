@@ -63,7 +63,7 @@ static const char *pair_instruction(const lanes_emitter *e, uint32_t words) {
 }
 
 bool lanes_splits_bytes(const lanes_emitter *e, LLVMValueRef product) {
-  return lanes_is_byte_product(product) && lanes_goes_by_rows(e) &&
+  return lanes_is_byte_product(product) && lanes_multiplies_by_rows(e) &&
          !e->machine.sums_bytes && pair_instruction(e, LANES_TILE_SIDE);
 }
 

@@ -202,7 +202,7 @@ static void store_row(lanes_emitter *e, const lanes_tile_home *home, int row,
 }
 
 lanes_tile_home lanes_right_home(lanes_emitter *e, LLVMValueRef operand) {
-  if (!lanes_goes_by_rows(e)) {
+  if (!lanes_multiplies_by_rows(e)) {
     return lanes_left_home(e, operand);
   }
   lanes_tile_home *home = home_of(e, operand, 1 << LANES_BY_ROWS);

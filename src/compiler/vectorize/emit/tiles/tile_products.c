@@ -234,7 +234,7 @@ static bool uses_result(const lanes_products *batch, LLVMValueRef call) {
 // registers hold four. By rows, parts of two tiles that share a left side fill
 // them.
 static uint32_t most_products(const lanes_emitter *e) {
-  return e->machine.has_masks || lanes_goes_by_rows(e) ? LANES_MOST_PRODUCTS
+  return e->machine.has_masks || lanes_multiplies_by_rows(e) ? LANES_MOST_PRODUCTS
                                                         : 1;
 }
 
@@ -242,7 +242,7 @@ uint32_t lanes_most_sums(const lanes_emitter *e) {
   return e->machine.has_masks ? LANES_MOST_PRODUCTS : 1;
 }
 
-static bool goes_with(const lanes_emitter *e, LLVMValueRef product,
+static bool joins_group(const lanes_emitter *e, LLVMValueRef product,
                       LLVMValueRef other) {
   return shares_left(product, other) &&
          LLVMGetCalledValue(product) == LLVMGetCalledValue(other) &&
@@ -254,12 +254,12 @@ static bool goes_with(const lanes_emitter *e, LLVMValueRef product,
 static lanes_products batch_of(const lanes_emitter *e, LLVMValueRef call) {
   const uint32_t most = most_products(e);
   LLVMValueRef first = call;
-  while (goes_with(e, call, LLVMGetPreviousInstruction(first))) {
+  while (joins_group(e, call, LLVMGetPreviousInstruction(first))) {
     first = LLVMGetPreviousInstruction(first);
   }
   lanes_products batch = {0};
   bool found = false;
-  for (LLVMValueRef i = first; goes_with(e, call, i);
+  for (LLVMValueRef i = first; joins_group(e, call, i);
        i = LLVMGetNextInstruction(i)) {
     if (batch.count == most || uses_result(&batch, i)) {
       if (found) {
@@ -309,7 +309,7 @@ static void find_memory(lanes_emitter *e, lanes_products *batch) {
 }
 
 void lanes_emit_products(lanes_emitter *e, const lanes_products *products) {
-  if (lanes_goes_by_rows(e)) {
+  if (lanes_multiplies_by_rows(e)) {
     lanes_emit_row_products(e, products);
   } else {
     lanes_emit_block_products(e, products);

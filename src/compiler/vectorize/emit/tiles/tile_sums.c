@@ -334,7 +334,7 @@ void lanes_sums_find(lanes_emitter *e, uint64_t offset_bytes) {
   // Those few that registers have room for are better off there. By rows, they
   // have a place nonetheless: there they lie otherwise than threads see them.
   const bool fit = f.set_count - refused_count(&f) <= lanes_most_sums(e);
-  if (fit && !lanes_goes_by_rows(e)) {
+  if (fit && !lanes_multiplies_by_rows(e)) {
     return;
   }
   make_states(&f);

@@ -390,7 +390,7 @@ static void copy_blocks(lanes_emitter *e, const tile_access *a,
 }
 
 // Rows to multiply by pairs, straight from where they are.
-static void bring_pairs(lanes_emitter *e, const tile_access *a,
+static void store_pairs(lanes_emitter *e, const tile_access *a,
                         const lanes_tile_use *use) {
   const lanes_tile_order order =
       use->is_left ? LANES_LEFT_PAIRS : LANES_RIGHT_PAIRS;
@@ -423,7 +423,7 @@ static LLVMValueRef other_half(const tile_access *a) {
 
 // Stores both halves of a fragment's columns as rows of two right sides:
 // contiguous memory is loaded and converted once. Returns whether it did.
-static bool bring_halves(lanes_emitter *e, const tile_access *a,
+static bool store_halves(lanes_emitter *e, const tile_access *a,
                          const lanes_tile_use *use) {
   LLVMValueRef other = a->is_spread && is_plain(a) ? other_half(a) : NULL;
   const lanes_tile_use its =
@@ -455,7 +455,7 @@ static bool bring_halves(lanes_emitter *e, const tile_access *a,
 
 // Stores a tile for products alone in its home, or leaves it where it is.
 // Returns whether it did.
-static bool bring_home(lanes_emitter *e, const tile_access *a) {
+static bool store_home(lanes_emitter *e, const tile_access *a) {
   const lanes_tile_use use = lanes_use_of_tile(e, a->call);
   LLVMValueRef widening = use.side != a->call ? use.side : NULL;
   if (!use.side || use.is_split || (!widening && a->size_bytes != 4) ||
@@ -463,26 +463,26 @@ static bool bring_home(lanes_emitter *e, const tile_access *a) {
     return false;
   }
   if (use.is_in_pairs && use.is_left != use.is_right && is_plain(a)) {
-    bring_pairs(e, a, &use);
+    store_pairs(e, a, &use);
     return true;
   }
-  if (lanes_has_home(e, use.side) || bring_halves(e, a, &use)) {
+  if (lanes_has_home(e, use.side) || store_halves(e, a, &use)) {
     return true;
   }
-  if (!lanes_goes_by_rows(e) && e->machine.has_masks && !use.is_in_pairs &&
+  if (!lanes_multiplies_by_rows(e) && e->machine.has_masks && !use.is_in_pairs &&
       (use.is_left || widening || !is_plain(a))) {
     fetch_next(e, a);
     copy_blocks(e, a, lanes_new_home(e, use.side, LANES_BY_BLOCKS), widening);
     return true;
   }
-  if (!lanes_goes_by_rows(e) && (use.is_left || widening || !is_plain(a))) {
+  if (!lanes_multiplies_by_rows(e) && (use.is_left || widening || !is_plain(a))) {
     return false;
   }
   // Rows of right sides are loaded again for each left one. In a matrix of a
   // device they may lie where the cache has room for few.
   const bool may_stay =
       !use.is_right ||
-      (lanes_goes_by_rows(e) && lanes_is_in_threadgroup(e->kernel, a->pointer));
+      (lanes_multiplies_by_rows(e) && lanes_is_in_threadgroup(e->kernel, a->pointer));
   if (use.stays && !widening && is_plain(a) && may_stay && !a->is_spread) {
     fetch_next(e, a);
     lanes_stay_home(e, use.side, tile_address(e, a), bytes_of_rows(e, a, 1));
@@ -519,7 +519,7 @@ static bool is_load_like(LLVMValueRef i, const tile_access *a) {
 
 // Stores the tiles next to one in memory, whose rows share its cache lines:
 // where rows are a power of two apart a cache has room for few of them.
-static void bring_neighbours(lanes_emitter *e, const tile_access *a,
+static void store_neighbours(lanes_emitter *e, const tile_access *a,
                              bool by_lane) {
   const int64_t bytes = (int64_t)SIDE * a->size_bytes;
   lanes_affine here, there;
@@ -537,7 +537,7 @@ static void bring_neighbours(lanes_emitter *e, const tile_access *a,
     if (behind > 0 && behind < LINE_BYTES && behind % bytes == 0) {
       const tile_access next = load_of(e, i, by_lane);
       if (is_one_tile(e, &next)) {
-        bring_home(e, &next);
+        store_home(e, &next);
       }
     }
   }
@@ -547,9 +547,9 @@ static void emit_load(lanes_emitter *e, LLVMValueRef call, bool by_lane) {
   const tile_access a = load_of(e, call, by_lane);
   if (!is_one_tile(e, &a)) {
     lanes_set_tile(e, call, gather_tile(e, &a));
-  } else if (bring_home(e, &a)) {
-    if (lanes_goes_by_rows(e)) {
-      bring_neighbours(e, &a, by_lane);
+  } else if (store_home(e, &a)) {
+    if (lanes_multiplies_by_rows(e)) {
+      store_neighbours(e, &a, by_lane);
     }
   } else {
     fetch_next(e, &a);

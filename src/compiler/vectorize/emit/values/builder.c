@@ -17,7 +17,7 @@ LLVMBasicBlockRef lanes_block(lanes_emitter *e, const char *name) {
 }
 
 void lanes_keep_loop(LLVMValueRef latch) {
-  mtlc_set_loop_wish(latch, "llvm.loop.unroll.disable");
+  mtlc_set_loop_hint(latch, "llvm.loop.unroll.disable");
 }
 
 LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,

@@ -323,7 +323,7 @@ static LLVMValueRef limited(lanes_emitter *e, LLVMValueRef call,
   LLVMTypeRef type = lanes_wide(e->types.i32, width);
   LLVMValueRef operands[] = {lanes_at_width(e, LLVMGetOperand(call, 0), 0, width),
                              lanes_at_width(e, LLVMGetOperand(call, 1), 0, width)};
-  return mtlc_call_alike(e->builder, call, type, operands);
+  return mtlc_call_overload(e->builder, call, type, operands);
 }
 
 // Emits a strided comparison; NULL if it is another one.

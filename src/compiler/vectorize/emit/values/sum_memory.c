@@ -18,7 +18,7 @@ enum {
   LINE_BYTES = 64,
 };
 
-bool lanes_goes_by_rows(const lanes_emitter *e) {
+bool lanes_multiplies_by_rows(const lanes_emitter *e) {
   return e->machine.has_gathers && !e->machine.has_masks;
 }
 
@@ -123,7 +123,7 @@ static void read_rows(lanes_emitter *e, LLVMValueRef home,
 }
 
 bool lanes_has_sum_elements(const lanes_emitter *e) {
-  return lanes_goes_by_rows(e) && !e->has_one_sum;
+  return lanes_multiplies_by_rows(e) && !e->has_one_sum;
 }
 
 LLVMValueRef lanes_read_sum_element(lanes_emitter *e, LLVMValueRef home,
@@ -180,7 +180,7 @@ LLVMValueRef lanes_sum_element_at(lanes_emitter *e, LLVMValueRef home,
 
 LLVMValueRef lanes_read_sum(lanes_emitter *e, LLVMValueRef home) {
   LLVMTypeRef type = lanes_vector_of(e->lanes, e->types.i64);
-  if (!lanes_goes_by_rows(e)) {
+  if (!lanes_multiplies_by_rows(e)) {
     LLVMValueRef sum = LLVMBuildLoad2(e->builder, type, home, "");
     LLVMSetAlignment(sum, LINE_BYTES);
     return sum;
@@ -191,7 +191,7 @@ LLVMValueRef lanes_read_sum(lanes_emitter *e, LLVMValueRef home) {
 }
 
 void lanes_write_sum(lanes_emitter *e, LLVMValueRef home, LLVMValueRef tile) {
-  if (!lanes_goes_by_rows(e)) {
+  if (!lanes_multiplies_by_rows(e)) {
     lanes_keep_in_home(LLVMBuildStore(e->builder, tile, home));
     return;
   }

@@ -36,7 +36,7 @@ LLVMValueRef lanes_joined(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
 LLVMValueRef lanes_row_of_tile(lanes_emitter *e, LLVMValueRef tile, int row);
 LLVMValueRef lanes_tile_of_rows(lanes_emitter *e, LLVMValueRef *rows);
 // True if the machine multiplies tiles by rows: accumulators then lie by rows.
-bool lanes_goes_by_rows(const lanes_emitter *e);
+bool lanes_multiplies_by_rows(const lanes_emitter *e);
 // Load or store rows [count] of the matrix accumulators that lie in the frame at
 // home, from row first on, as <8 x float> each. With one accumulator
 // (e->has_one_sum) its eight rows.

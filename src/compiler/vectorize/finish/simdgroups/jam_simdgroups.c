@@ -170,7 +170,7 @@ static void number_blocks(copies *c) {
 }
 
 // True if control can return to a block without passing another one.
-static bool comes_again(copies *c, LLVMBasicBlockRef block,
+static bool is_reached_again(copies *c, LLVMBasicBlockRef block,
                         LLVMBasicBlockRef other) {
   uint32_t count = 0;
   c->work[count++] = block;
@@ -193,13 +193,13 @@ static bool comes_again(copies *c, LLVMBasicBlockRef block,
 }
 
 // True if a loop uses a value computed before it.
-static bool outlives_turns(copies *c, LLVMValueRef value) {
+static bool is_live_into_loop(copies *c, LLVMValueRef value) {
   LLVMBasicBlockRef block = LLVMGetInstructionParent(value);
   for (LLVMUseRef use = LLVMGetFirstUse(value); use;
        use = LLVMGetNextUse(use)) {
     LLVMValueRef user = LLVMGetUser(use);
     LLVMBasicBlockRef to = LLVMGetInstructionParent(user);
-    if (!LLVMIsAPHINode(user) && to != block && comes_again(c, to, block)) {
+    if (!LLVMIsAPHINode(user) && to != block && is_reached_again(c, to, block)) {
       return true;
     }
   }
@@ -207,7 +207,7 @@ static bool outlives_turns(copies *c, LLVMValueRef value) {
 }
 
 // True for a loop-carried phi.
-static bool comes_back(LLVMValueRef phi, LLVMValueRef value, uint32_t depth) {
+static bool is_loop_carried(LLVMValueRef phi, LLVMValueRef value, uint32_t depth) {
   if (value == phi) {
     return true;
   }
@@ -218,7 +218,7 @@ static bool comes_back(LLVMValueRef phi, LLVMValueRef value, uint32_t depth) {
   for (int k = 0; k < count; k++) {
     LLVMValueRef operand = LLVMGetOperand(value, (unsigned)k);
     if (!LLVMValueIsBasicBlock(operand) &&
-        comes_back(phi, operand, depth - 1)) {
+        is_loop_carried(phi, operand, depth - 1)) {
       return true;
     }
   }
@@ -229,7 +229,7 @@ static bool is_sum(LLVMValueRef phi) {
   enum { CHAIN = 4 };  // operations between two iterations' values
   for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
     LLVMValueRef value = LLVMGetIncomingValue(phi, k);
-    if (value != phi && comes_back(phi, value, CHAIN)) {
+    if (value != phi && is_loop_carried(phi, value, CHAIN)) {
       return true;
     }
   }
@@ -246,7 +246,7 @@ static uint32_t lasting_registers(copies *c, LLVMTargetDataRef data) {
     const uint32_t registers = registers_of(c, data, i);
     const bool is_loops = registers && LLVMIsAPHINode(i) && is_sum(i);
     sums |= is_loops;
-    if (registers && (is_loops || outlives_turns(c, i))) {
+    if (registers && (is_loops || is_live_into_loop(c, i))) {
       lasting += registers;
     }
   }
@@ -271,7 +271,7 @@ static bool shares_loads(copies *c) {
          i = LLVMGetNextInstruction(i)) {
       any |= loads_vector(i) && !is_own(c, i);
     }
-    if (any && comes_again(c, block, entry)) {
+    if (any && is_reached_again(c, block, entry)) {
       return true;
     }
   }

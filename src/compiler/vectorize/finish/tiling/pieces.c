@@ -116,7 +116,7 @@ static LLVMValueRef bare_operation(lanes_region *l, LLVMValueRef i,
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
   LLVMTypeRef type = piece_type(l, i);
   switch (opcode) {
-    case LLVMCall: return mtlc_call_alike(l->builder, i, type, operands);
+    case LLVMCall: return mtlc_call_overload(l->builder, i, type, operands);
     case LLVMFNeg: return LLVMBuildFNeg(l->builder, operands[0], "");
     case LLVMFreeze: return LLVMBuildFreeze(l->builder, operands[0], "");
     case LLVMICmp:

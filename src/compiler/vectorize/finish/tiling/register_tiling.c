@@ -66,7 +66,7 @@ static LLVMBasicBlockRef only_block_before(LLVMValueRef phi,
   return first == latch ? second : second == latch ? first : NULL;
 }
 
-static bool goes_only_to(LLVMBasicBlockRef from, LLVMBasicBlockRef to) {
+static bool has_only_successor(LLVMBasicBlockRef from, LLVMBasicBlockRef to) {
   LLVMValueRef end = LLVMGetBasicBlockTerminator(from);
   return LLVMIsABranchInst(end) && !LLVMIsConditional(end) &&
          LLVMGetSuccessor(end, 0) == to;
@@ -95,7 +95,7 @@ static bool read_blocks(lanes_region *l, LLVMBasicBlockRef header) {
   l->header = header;
   for (unsigned k = 0; k < 2; k++) {
     LLVMBasicBlockRef to = LLVMGetSuccessor(end, k);
-    if (to == header || goes_only_to(to, header)) {
+    if (to == header || has_only_successor(to, header)) {
       l->body = to;
       l->behind = LLVMGetSuccessor(end, 1 - k);
     }

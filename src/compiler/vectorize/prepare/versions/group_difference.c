@@ -5,7 +5,7 @@
 
 #include "compiler/vectorize/base/constants.h"
 
-lanes_difference lanes_difference_alike(void) {
+lanes_difference lanes_difference_none(void) {
   return (lanes_difference){.kind = LANES_ALIKE};
 }
 
@@ -16,7 +16,7 @@ lanes_difference lanes_difference_own(void) {
 lanes_difference lanes_difference_evenly(lanes_difference_kind kind,
                                          uint64_t step, bool wraps) {
   return step == 0
-             ? lanes_difference_alike()
+             ? lanes_difference_none()
              : (lanes_difference){.kind = kind,
                                   .step = step,
                                   .wraps = wraps && kind == LANES_ALIGNED};
@@ -40,7 +40,7 @@ lanes_difference lanes_difference_divided(lanes_difference a, uint32_t count,
   }
   return a.step % by == 0
              ? lanes_difference_evenly(LANES_ALIGNED, a.step / by, false)
-         : by % (count * a.step) == 0 ? lanes_difference_alike()
+         : by % (count * a.step) == 0 ? lanes_difference_none()
                                       : lanes_difference_own();
 }
 
@@ -53,7 +53,7 @@ lanes_difference lanes_difference_rest_of(lanes_difference a, uint32_t count,
       (a.wraps && !lanes_is_power_of_two(by))) {
     return lanes_difference_own();
   }
-  return a.step % by == 0 ? lanes_difference_alike()
+  return a.step % by == 0 ? lanes_difference_none()
          : by % (count * a.step) == 0
              ? lanes_difference_evenly(LANES_ALIGNED, a.step, false)
              : lanes_difference_own();

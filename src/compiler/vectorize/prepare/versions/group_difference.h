@@ -22,7 +22,7 @@ typedef struct lanes_difference {
   bool wraps;  // an aligned number is only known modulo a power of two
 } lanes_difference;
 
-lanes_difference lanes_difference_alike(void);
+lanes_difference lanes_difference_none(void);
 lanes_difference lanes_difference_own(void);
 // Returns a difference of that kind; alike for a step of 0.
 lanes_difference lanes_difference_evenly(lanes_difference_kind kind,

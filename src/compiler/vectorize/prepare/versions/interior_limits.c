@@ -58,7 +58,7 @@ static bool find_indices(const lanes_values *values, LLVMValueRef value,
   return true;
 }
 
-static bool asks_sign(LLVMIntPredicate predicate, LLVMValueRef bound) {
+static bool tests_sign(LLVMIntPredicate predicate, LLVMValueRef bound) {
   return (predicate == LLVMIntSGT && LLVMIsConstant(bound) &&
           bound == LLVMConstAllOnes(LLVMTypeOf(bound))) ||
          (predicate == LLVMIntSLT && LLVMIsConstant(bound) &&
@@ -76,7 +76,7 @@ static bool find_comparison(const lanes_values *values, lanes_index_limit *l) {
     l->bound = bound;
     predicate = lanes_swapped_predicate(predicate);
   }
-  if (asks_sign(predicate, l->bound) && mtlc_is_opcode(index, LLVMOr) &&
+  if (tests_sign(predicate, l->bound) && mtlc_is_opcode(index, LLVMOr) &&
       !lanes_is_uniform(lanes_shape_of(values, index))) {
     if (!find_indices(values, index, l)) {
       return false;
@@ -370,7 +370,7 @@ static LLVMValueRef last_made(lanes_interior *s, LLVMValueRef index,
   return made_at(s, index, counter, counter->phi ? last_of(s, counter) : NULL);
 }
 
-static bool can_be_asked(const lanes_interior *s, const lanes_index_limit *l) {
+static bool can_be_tested(const lanes_interior *s, const lanes_index_limit *l) {
   bool can = can_be_made(s, l->bound, MOST_DEPTH);
   for (uint32_t k = 0; can && k < l->index_count; k++) {
     const lanes_edge_condition c = condition_of(s, l, l->indices[k]);
@@ -384,7 +384,7 @@ bool lanes_find_conditions(lanes_interior *s) {
   s->limit_count = 0;
   for (uint32_t i = 0; i < count; i++) {
     const lanes_index_limit l = s->limits[i];
-    if (!can_be_asked(s, &l)) {
+    if (!can_be_tested(s, &l)) {
       continue;
     }
     s->limits[s->limit_count++] = l;
@@ -412,8 +412,8 @@ static LLVMValueRef both(const lanes_interior *s, LLVMValueRef a,
 
 // Returns whether no index between those of a condition wraps; NULL if there is
 // only one.
-static LLVMValueRef stays_in_order(lanes_interior *s,
-                                   const lanes_edge_condition *c) {
+static LLVMValueRef build_no_wrap_test(lanes_interior *s,
+                                       const lanes_edge_condition *c) {
   LLVMBuilderRef b = s->part.builder;
   lanes_edge_condition all = *c;
   for (uint32_t k = 0; k < s->condition_count; k++) {
@@ -454,7 +454,7 @@ LLVMValueRef lanes_all_hold(lanes_interior *s, LLVMValueRef passes) {
     const lanes_edge_condition *c = &s->conditions[k];
     passes = both(s, passes, holds(s, c));
     if (is_new(s, c)) {
-      passes = both(s, passes, stays_in_order(s, c));
+      passes = both(s, passes, build_no_wrap_test(s, c));
     }
   }
   return both(s, passes, lanes_quotients_hold(&s->quotients, &s->front));

@@ -70,7 +70,7 @@ typedef struct merger {
 
 static lanes_difference difference_of(const merger *m, LLVMValueRef value) {
   const uint32_t number = lanes_map_get(&m->numbers, value);
-  return number == LANES_NONE ? lanes_difference_alike()
+  return number == LANES_NONE ? lanes_difference_none()
                               : m->differences[number];
 }
 
@@ -90,12 +90,12 @@ static lanes_difference difference_of_position(const merger *m,
   const uint64_t builtin = LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0));
   const uint64_t dimension = LLVMConstIntGetZExtValue(LLVMGetOperand(call, 1));
   if (dimension != 0) {
-    return lanes_difference_alike();
+    return lanes_difference_none();
   }
   return builtin == MTLI_THREADGROUP_POSITION_IN_GRID
              ? lanes_difference_evenly(LANES_ALIGNED, m->apart, false)
          : builtin == MTLI_THREAD_POSITION_IN_GRID ? lanes_difference_own()
-                                                   : lanes_difference_alike();
+                                                   : lanes_difference_none();
 }
 
 static lanes_difference difference_of_arithmetic(const merger *m,
@@ -103,7 +103,7 @@ static lanes_difference difference_of_arithmetic(const merger *m,
   const lanes_difference a = difference_of(m, LLVMGetOperand(i, 0));
   const lanes_difference b = LLVMGetNumOperands(i) > 1
                                  ? difference_of(m, LLVMGetOperand(i, 1))
-                                 : lanes_difference_alike();
+                                 : lanes_difference_none();
   uint64_t c = 0;
   const bool has_constant =
       LLVMGetNumOperands(i) > 1 && lanes_constant_of(LLVMGetOperand(i, 1), &c);
@@ -154,7 +154,7 @@ static lanes_difference find_difference(const merger *m, LLVMValueRef i) {
   if (LLVMIsACallInst(i) && lanes_callee_of(i) == LANES_CALLEE_POSITION) {
     return difference_of_position(m, i);
   }
-  return all_alike(m, i)                       ? lanes_difference_alike()
+  return all_alike(m, i)                       ? lanes_difference_none()
          : is_integer(i) && !LLVMIsAPHINode(i) ? difference_of_arithmetic(m, i)
                                                : lanes_difference_own();
 }
@@ -163,7 +163,7 @@ static lanes_difference find_difference(const merger *m, LLVMValueRef i) {
 // is LANES_OWN.
 static void find_differences(merger *m) {
   for (uint32_t n = 0; n < m->item_count; n++) {
-    m->differences[n] = lanes_difference_alike();
+    m->differences[n] = lanes_difference_none();
   }
   for (bool changed = true; changed;) {
     changed = false;

@@ -54,7 +54,7 @@ static bool has_one_way_in(LLVMBasicBlockRef block) {
 
 // Returns the successor of a conditional branch that threads continue at, if
 // the other one ends them; -1 for other branches.
-static int way_on(LLVMValueRef branch) {
+static int continuing_successor(LLVMValueRef branch) {
   const bool leave[] = {leaves(LLVMGetSuccessor(branch, 0)),
                         leaves(LLVMGetSuccessor(branch, 1))};
   return leave[0] == leave[1] ? -1 : leave[0] ? 1 : 0;
@@ -93,7 +93,7 @@ bool lanes_version_guard(mtlc_kernel *kernel) {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
     LLVMBasicBlockRef next = only_successor(block);
     if (LLVMIsABranchInst(end) && LLVMIsConditional(end)) {
-      const int way = is_for_all(LLVMGetCondition(end)) ? 0 : way_on(end);
+      const int way = is_for_all(LLVMGetCondition(end)) ? 0 : continuing_successor(end);
       if (way < 0) {
         break;
       }

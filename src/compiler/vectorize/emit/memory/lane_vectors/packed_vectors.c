@@ -199,7 +199,7 @@ static LLVMValueRef compute_whole(lanes_emitter *e, LLVMValueRef i,
     for (unsigned k = 1; k < lanes_operand_count(i); k++) {
       arguments[k] = as_whole(e, LLVMGetOperand(i, k));
     }
-    return mtlc_call_alike(e->builder, i, type, arguments);
+    return mtlc_call_overload(e->builder, i, type, arguments);
   }
   if (LLVMIsACastInst(i)) {
     return LLVMBuildCast(e->builder, opcode, left, type, "");

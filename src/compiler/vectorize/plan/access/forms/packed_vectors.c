@@ -105,7 +105,7 @@ static bool is_elementwise(LLVMValueRef i) {
 }
 
 // True if all threads reach a phi by the same edge.
-static bool comes_one_way(const packing *p, LLVMValueRef phi) {
+static bool has_one_active_edge(const packing *p, LLVMValueRef phi) {
   const lanes_values *values = p->values;
   const uint32_t node = values->nodes[whole_of(p, phi) - p->packed];
   bool is_one = !values->masked[node] && !lanes_diverges_before(values, node);
@@ -130,7 +130,7 @@ static bool is_candidate(const packing *p, LLVMValueRef i) {
     return false;
   }
   if (LLVMIsAPHINode(i)) {
-    return comes_one_way(p, i);
+    return has_one_active_edge(p, i);
   }
   for (unsigned k = 0; k < lanes_operand_count(i); k++) {
     LLVMValueRef operand = LLVMGetOperand(i, k);
