@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // screen.c: runs dispatches as screened code, which checks many threads at a
-// time without reporting (compiler/check/screen_accesses.c). Where it stops,
+// time without reporting (compiler/check/screen/screen_accesses.c). Where it stops,
 // the dispatch is undone, and checked code runs it again.
 //
 // Stamps describe accesses of one dispatch only: a dispatch is screened if all

@@ -173,7 +173,7 @@ typedef struct mtli_check_view {
   // the word: nothing in the dispatch writes such a part.
   mtli_check_cell *coarse;  // offset 24
   uint8_t *set;             // offset 32: 0xff for a byte that is set; NULL: all
-  // Of screened code (compiler/check/screen_stamps.c): stamps of its words, each
+  // Of screened code (compiler/check/screen/screen_stamps.c): stamps of its words, each
   // array twice.
   uint32_t *writes;        // offset 40
   uint32_t *reads;         // offset 48

@@ -17,6 +17,7 @@ extern "C" {
 #include "clang/Lex/Token.h"
 #include "clang/Sema/Ownership.h"
 #include "compiler/frontend/frontend.h"
+#include "compiler/frontend/reflect.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -25,6 +26,7 @@ extern "C" {
 namespace clang {
 class ASTConsumer;
 class ASTContext;
+class AnnotateAttr;
 class CXXConstructExpr;
 class CallExpr;
 class CodeGenerator;
@@ -100,8 +102,7 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> makeFileSystem(
 //                    before the parser begins
 //   HasPragmas       set to true if there are pragmas for floating point
 void parseTranslationUnit(clang::CompilerInstance &CI,
-                          llvm::StringSet<> &TestedConstants,
-                          bool &HasPragmas);
+                          llvm::StringSet<> &TestedConstants, bool &HasPragmas);
 void report(clang::DiagnosticsEngine &Diags, clang::SourceLocation Loc,
             clang::DiagnosticsEngine::Level Level, llvm::StringRef Text);
 
@@ -129,8 +130,8 @@ clang::ExprResult assignWithinClass(clang::Sema &S, clang::SourceLocation Loc,
 
 // unsupported.cpp: returns the text that replaces an error about a part of
 // Metal that Mettle, or this version of the language, does not have; else "".
-std::string unsupportedText(const clang::Diagnostic &Info,
-                            llvm::StringRef Text, bool IsMetal4);
+std::string unsupportedText(const clang::Diagnostic &Info, llvm::StringRef Text,
+                            bool IsMetal4);
 
 // diagnostics.cpp: makes a consumer that prints diagnostics as clang does,
 // except those of Metal's own library. The diagnostics engine owns it.
@@ -190,11 +191,11 @@ std::unique_ptr<clang::ASTConsumer> makeKernelConsumer(
 // refuses.
 struct Refusals {
   clang::Sema &S;
-  int Version;        // as mtl_language_version
-  bool IsPermissive;  // warnings instead of errors
+  int Version;                              // as mtl_language_version
+  bool IsPermissive;                        // warnings instead of errors
   clang::FunctionDecl *Instance = nullptr;  // the instance of a template that
                                             // is being checked
-  llvm::StringSet<> Seen;  // the errors already reported
+  llvm::StringSet<> Seen;                   // the errors already reported
 };
 // Reports what Metal refuses in Program, the declarations as written.
 void refuseProgram(Refusals &Out, llvm::ArrayRef<clang::Decl *> Program);
@@ -246,11 +247,24 @@ struct ElementType {
   uint32_t Components = 0;
   bool IsPlain = false;  // a scalar or vec, which have a name in reflect.h
 };
-// kernels.cpp: classifies a type; the library's vectors and atomics count as
+// types.cpp: classifies a type; the library's vectors and atomics count as
 // their elements.
 ElementType elementType(clang::QualType T);
 // Returns a type's name in MSL, without qualifiers and the library's namespace.
 std::string writtenName(const clang::ASTContext &C, clang::QualType T);
+mtlc_space spaceOf(clang::QualType T);
+// Notes in Facts the kind of a texture, a sampler, a function table, a tensor,
+// or an array of one of them.
+void readResource(clang::QualType T, mtlc_parameter_facts &Facts);
+
+// annotations.cpp: returns the text behind "mettle." in an annotation, or "".
+llvm::StringRef annotationName(const clang::AnnotateAttr *A);
+// Returns a declaration's annotation of a name, or null.
+const clang::AnnotateAttr *findAnnotation(const clang::Decl *D,
+                                          llvm::StringRef Name);
+// Evaluates an annotation's argument; false if it is no constant.
+bool evaluateIndex(const clang::AnnotateAttr *A, const clang::ASTContext &C,
+                   int64_t &Value);
 
 // members.cpp: true if T is an array of one element or none, or a structure
 // that ends with one.

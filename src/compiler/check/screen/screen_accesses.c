@@ -11,7 +11,7 @@
 //           memory that cannot be named
 #include <stdlib.h>
 
-#include "compiler/check/screening.h"
+#include "compiler/check/screen/screening.h"
 #include "compiler/ir/analysis/cycles.h"
 
 // LLVM's encoding of the attribute memory(inaccessiblemem: readwrite).

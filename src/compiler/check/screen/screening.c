@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // screening.c: conditions that a screened thread must meet, and the facts of
 // the dispatch and of its threadgroup that they compare with.
-#include "compiler/check/screening.h"
+#include "compiler/check/screen/screening.h"
 
 #include <llvm-c/DebugInfo.h>
 

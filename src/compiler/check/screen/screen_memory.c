@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // screen_memory.c: screens one access of memory: its offset against the bounds,
 // its stamps against other threads, and the bytes of a private variable.
-#include "compiler/check/screening.h"
+#include "compiler/check/screen/screening.h"
 
 _Static_assert(sizeof(mtli_check_view) == 80, "check_abi.h");
 _Static_assert(offsetof(mtli_check_view, bytes) == 8, "check_abi.h");

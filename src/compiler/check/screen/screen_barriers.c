@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // screen_barriers.c: screens barriers, to which all threads of a threadgroup
 // come, and shuffles and the simdgroup's barriers, which all its lanes run.
-#include "compiler/check/screening.h"
+#include "compiler/check/screen/screening.h"
 
 _Static_assert(offsetof(mtli_check, arrived) == 172, "check_abi.h");
 
