@@ -37,6 +37,8 @@ TARGETS = ("x86_64 znver4 +avx2,+fma,+f16c,+bmi2,+avx512f,+avx512bw,+avx512vl,"
            "x86_64 x86-64-v3", "aarch64")
 DEBUG = "debug"  # beside the targets: tier T0, for this machine
 LAST_PASS = "hoist_constants"
+# In front of every kernel of bench/kernels (bench/kernels.c).
+PROLOGUE = "#include <metal_stdlib>\nusing namespace metal;\n"
 FOLDERS = ("tests/regression", "examples", "tests/library",
            "tests/compiler/language")
 LITERALS = re.compile(r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*')
@@ -54,7 +56,7 @@ def bench_sources():
             pieces = re.findall(r'"((?:[^"\\]|\\.)*)"', match[0])
             source = "".join(pieces).encode().decode("unicode_escape")
             if "kernel void" in source and "[[" in source:
-                yield f"{name}:{number}", source
+                yield f"{name}:{number}", PROLOGUE + source
 
 
 def sources():
