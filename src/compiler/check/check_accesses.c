@@ -15,8 +15,7 @@
 // call them.
 enum { MOST_INLINED_ACCESSES = 200 };
 
-// --- uses of values
-// ------------------------------------------------------------
+// --- uses of values ----------------------------------------------------------
 
 static bool is_known_set(const mtlc_checking *c, LLVMValueRef value) {
   return !c->shadows || mtlc_is_set(c->shadows, value) ||
@@ -53,8 +52,7 @@ static void check_branch(mtlc_checking *c, LLVMValueRef branch) {
   }
 }
 
-// --- arithmetic
-// ---------------------------------------------------------------
+// --- arithmetic --------------------------------------------------------------
 
 static void use_with(mtlc_checking *c, LLVMValueRef at,
                      mtli_check_access access, const mtlc_root *root,
@@ -98,8 +96,7 @@ static void check_mark(mtlc_checking *c, LLVMValueRef mark) {
   LLVMInstructionEraseFromParent(mark);
 }
 
-// --- waits
-// --------------------------------------------------------------------
+// --- waits -------------------------------------------------------------------
 
 static void check_wait(mtlc_checking *c, LLVMValueRef wait, const char *name) {
   LLVMContextRef context = c->kernel->context;
@@ -154,8 +151,7 @@ static void check_marker(mtlc_checking *c, LLVMValueRef at,
   mtlc_checking_call(c, "mettle.check.arrive", arguments, 3);
 }
 
-// --- all of it
-// ----------------------------------------------------------------
+// --- all of it ---------------------------------------------------------------
 
 static void check_call(mtlc_checking *c, LLVMValueRef i) {
   LLVMValueRef callee = mtlc_callee(i);
