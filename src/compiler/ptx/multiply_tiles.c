@@ -328,8 +328,7 @@ static bool uses(LLVMValueRef instruction, LLVMValueRef value) {
 // end: products are merged before the first use of their results.
 static void sink_casts(LLVMBuilderRef builder, LLVMValueRef call) {
   LLVMBasicBlockRef block = LLVMGetInstructionParent(call);
-  for (LLVMUseRef use = LLVMGetFirstUse(call); use;
-       use = LLVMGetNextUse(use)) {
+  for (LLVMUseRef use = LLVMGetFirstUse(call); use; use = LLVMGetNextUse(use)) {
     LLVMValueRef cast = LLVMGetUser(use);
     if (!LLVMIsABitCastInst(cast) || LLVMGetInstructionParent(cast) != block) {
       continue;
