@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // narrow_tiles.c: recognises tiles of floats that threads filled by themselves
 // with numbers of 16 bits. Programs keep halves or bfloats in memory, widen
-// each element and put it into thread_elements(): their products are those of
-// 16 bits, exact, which the machine's units do in a sixth of the time.
+// each element and put it into thread_elements(). Products of such tiles are
+// products of 16 bits: up to a sixth of the instructions that floats take.
 //
 // LLVM takes a tile apart into its two elements first, however the program put
 // it together.
