@@ -35,7 +35,7 @@ mtl_buffer *pointer_map_find(const void *address, size_t *out_offset_bytes);
 // Takes a buffer of at least length_bytes from the pool of stream's device.
 mtl_status buffer_pool_take(mtl_stream *stream, size_t length_bytes,
                             mtl_memory_use use, mtl_buffer **out_buffer);
-// Returns a buffer to its pool; takes the reference.
+// Gives a buffer back to its pool; takes the reference.
 void buffer_pool_give(mtl_buffer *buffer);
 
 // --- stream.c ----------------------------------------------------------------

@@ -404,7 +404,6 @@ mtli_trace_track mtli_trace_add_track(const char *name) {
 }
 
 // --- The timeline ------------------------------------------------------------
-// ----------------------------------------------------------------
 
 // control is held.
 static mtl_status begin(const char *path) {

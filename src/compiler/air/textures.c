@@ -407,7 +407,7 @@ static LLVMValueRef sample(texture_call *c) {
 
 // --- texels ------------------------------------------------------------------
 
-// Returns coordinates moved by an offset, the list's next vector.
+// Adds the call's next argument, an offset, to the coordinates.
 static void move_place(texture_call *c) {
   enum { FIRST = 2 };  // follows texture and shape
   LLVMValueRef offset[4];

@@ -116,8 +116,8 @@ static mtl_status load_unnamed(const char *name, const mtli_blob *elf,
   return access(path, R_OK) == 0 ? load(name, path, out_code) : MTL_NOT_FOUND;
 }
 
-// Writes a file name for kept machine code: the kernel's name, up to the length
-// of a path, and numbers that make it unique.
+// Writes the path of a new file for a kernel's machine code: the kernel's name,
+// the process and a serial number.
 static void name_kept(char *path, size_t capacity, const char *folder,
                       const char *kernel) {
   static _Atomic uint32_t serial;

@@ -294,7 +294,7 @@ void cuda_graphs_free(cuda_worker *worker, bool is_inherited);
 
 // Records a command buffer's first failure.
 void cuda_list_fail(cuda_list *list, mtl_status status, const char *text);
-// Returns the memory that a command buffer has borrowed.
+// Gives back the memory that a command buffer has borrowed.
 void cuda_list_settle(cuda_list *list);
 // Fails the list with the record of a kernel that stopped itself.
 void cuda_fault_note(cuda_worker *worker, cuda_list *list);

@@ -72,8 +72,8 @@ static mtl_status describe(metal_function *made) {
   mtli_kernel *kernel = &made->reflected.kernel;
   if (!function->kernel->is_visible) {
     const id descriptor = descriptor_of(made->object);
-    // A function that needs linked functions has no arguments until it gets
-    // them; its pipeline reports the error.
+    // Metal cannot reflect a function that calls linked functions without them.
+    // That is no error here: creating its pipeline reports it.
     (void)metal_reflect(metal_device_of(function->library->device), descriptor,
                         &made->reflected);
     metal_release(descriptor);

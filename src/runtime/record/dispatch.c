@@ -338,8 +338,8 @@ bool mtli_take_order(mtl_compute_encoder *encoder, mtli_touches touches,
   return is_ordered;
 }
 
-// Returns the barriers that a recorded command orders; the next one begins with
-// none.
+// Moves the encoder's pending barriers to a command; the next command begins
+// without any.
 static void take_barriers(mtl_compute_encoder *encoder, mtli_command *command) {
   command->orders = encoder->next_orders;
   command->ordered = encoder->ordered;

@@ -132,7 +132,8 @@ static bool make_room(prepared *it, uint32_t count) {
   return true;
 }
 
-// Retains the pipeline while the command is executed.
+// Retains the record's pipeline until the command is done. If the client has
+// released it, the execution fails and this returns false.
 static bool hold_pipeline(mtli_execution *execution,
                           const mtli_indirect_record *record, prepared *it) {
   it->pipeline = (mtl_pipeline *)mtli_weak_promote(record->pipeline);  // +1

@@ -21,11 +21,11 @@ LLVMValueRef lanes_segment_address(lanes_emitter *e, const lanes_affine *at,
                                   uint32_t width, uint32_t run);
 // Returns lane 0's address.
 LLVMValueRef lanes_first_address(lanes_emitter *e, LLVMValueRef pointer);
-// Returns each lane's address, where all lanes run: lane 0's plus known offsets
+// Sets each lane's address, where all lanes run: lane 0's plus known offsets
 // if there are such.
 void lanes_take_addresses(lanes_emitter *e, LLVMValueRef pointer,
                           LLVMValueRef out_addresses[MOST_LANES]);
-// Returns all segments' addresses. A segment without a running lane gets the
+// Sets all segments' addresses. A segment without a running lane gets the
 // address of one with a running lane: live is [width] i1, not all false.
 void lanes_live_segment_addresses(lanes_emitter *e, const lanes_affine *at,
                                   uint32_t width, LLVMValueRef *live,

@@ -134,7 +134,7 @@ static bool read_bound(rounds *r, LLVMValueRef condition) {
   return (what == r->first || r->is_of_row) && !is_in(bound, r->header);
 }
 
-// True if nothing after the loop uses a value of its latch.
+// True if values that the latch defines are used in the loop alone.
 static bool is_closed(const rounds *r) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(r->latch); i;
        i = LLVMGetNextInstruction(i)) {

@@ -109,7 +109,7 @@ static bool are_alike(LLVMValueRef a, LLVMValueRef b) {
   }
 }
 
-// Returns the n-th operands of several operations.
+// Collects operand k of several operations.
 void lanes_take_operands(LLVMValueRef *values, uint32_t count, unsigned k,
                          LLVMValueRef *out) {
   for (uint32_t c = 0; c < count; c++) {

@@ -12,7 +12,7 @@
 
 // Finds the bundles and units, in order.
 void lanes_find_units(lanes_region *l);
-// Returns the n-th operands of several operations.
+// Collects operand k of several operations.
 void lanes_take_operands(LLVMValueRef *values, uint32_t count, unsigned k,
                          LLVMValueRef *out);
 // True if all values are the same.

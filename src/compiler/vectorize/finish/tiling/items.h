@@ -32,7 +32,7 @@ LLVMValueRef lanes_start_of(const lanes_region *l, uint32_t phi);
 
 LLVMValueRef lanes_next_of(const lanes_region *l, uint32_t phi);
 
-// Returns the next values of a bundle's phis.
+// Collects the next values of a bundle's phis.
 void lanes_nexts_of(const lanes_region *l, const lanes_bundle *b,
                     LLVMValueRef *out);
 

@@ -12,7 +12,7 @@
 #include "compiler/vectorize/plan/access/access.h"
 #include "compiler/vectorize/plan/access/forms/stride_factors.h"
 
-// Returns the first address of each segment.
+// Sets the first address of each segment.
 void lanes_firsts_by_strides(lanes_emitter *e, const lanes_access *a,
                              const lanes_stride_factors *factors,
                              LLVMValueRef *out_firsts);
