@@ -12,6 +12,7 @@
 
 #include "base/memory/arena.h"
 #include "compiler/frontend/frontend.h"
+#include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/names.h"
 #include "compiler/vectorize/analysis/addresses/affine.h"
 #include "compiler/vectorize/analysis/addresses/induction.h"
@@ -266,7 +267,7 @@ void facts_of_effects(const facts_subject *s) {
                 lanes_is_in_threadgroup(s->kernel, address) ? "threadgroup"
                                                             : "elsewhere");
     } else if (LLVMIsACallInst(value)) {
-      facts_add("%s%s", lanes_callee_name(value),
+      facts_add("%s%s", mtlc_callee_name(value),
                 lanes_may_write(value) ? " may write" : "");
     }
   }
@@ -289,7 +290,7 @@ void facts_of_callees(const facts_subject *s) {
   for (uint32_t i = 0; i < s->values->count; i++) {
     LLVMValueRef value = s->values->items[i];
     if (LLVMIsACallInst(value)) {
-      facts_add("%s: %s%s", lanes_callee_name(value),
+      facts_add("%s: %s%s", mtlc_callee_name(value),
                 names[lanes_callee_of(value)],
                 lanes_is_convergent(value) ? ", convergent" : "");
     }

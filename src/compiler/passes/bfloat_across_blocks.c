@@ -12,6 +12,7 @@
 
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/ir/llvm/value_list.h"
 #include "compiler/passes/passes.h"
 
@@ -25,9 +26,7 @@ typedef struct crossing {
 
 // True if a value is a bfloat or a vector of them.
 static bool is_bfloat(const crossing *c, LLVMValueRef value) {
-  LLVMTypeRef type = LLVMTypeOf(value);
-  return type == c->bfloat || (LLVMGetTypeKind(type) == LLVMVectorTypeKind &&
-                               LLVMGetElementType(type) == c->bfloat);
+  return mtlc_element_of(LLVMTypeOf(value)) == c->bfloat;
 }
 
 static LLVMTypeRef integers_like(const crossing *c, LLVMValueRef value) {

@@ -34,10 +34,9 @@ static bool is_variable(LLVMValueRef address) {
 }
 
 static bool is_copy(LLVMValueRef instruction) {
-  LLVMValueRef callee =
-      LLVMIsACallInst(instruction) ? mtlc_callee(instruction) : NULL;
-  return callee && (mtlc_starts_with(mtlc_name(callee), "llvm.memcpy") ||
-                    mtlc_starts_with(mtlc_name(callee), "llvm.memmove"));
+  const char *name = mtlc_callee_name(instruction);
+  return mtlc_starts_with(name, "llvm.memcpy") ||
+         mtlc_starts_with(name, "llvm.memmove");
 }
 
 static bool demands(LLVMValueRef copy, unsigned parameter) {

@@ -46,11 +46,6 @@ typedef struct form {
   bool is_transposed;  // rows and columns are exchanged on the way
 } form;
 
-static const char *callee_name(LLVMValueRef i) {
-  LLVMValueRef callee = LLVMIsACallInst(i) ? mtlc_callee(i) : NULL;
-  return callee ? mtlc_name(callee) : "";
-}
-
 // True if a tile of floats is the right side of a product, which is loaded with
 // rows and columns exchanged.
 static bool is_right_of_floats(LLVMValueRef load) {
@@ -72,7 +67,7 @@ static bool is_matrix(const loading *l, LLVMValueRef load) {
 }
 
 static bool is_load(const loading *l, LLVMValueRef i) {
-  return mtlc_starts_with(callee_name(i), load_name) &&
+  return mtlc_starts_with(mtlc_callee_name(i), load_name) &&
          LLVMIsAConstantInt(LLVMGetOperand(i, TRANSPOSED)) &&
          (!is_transposed(i) || is_matrix(l, i)) && !is_right_of_floats(i);
 }
@@ -84,7 +79,7 @@ static bool orders_nothing(LLVMValueRef call, const char *name) {
 }
 
 bool mtlc_ptx_leaves_memory(LLVMValueRef i) {
-  const char *name = callee_name(i);
+  const char *name = mtlc_callee_name(i);
   return LLVMIsACallInst(i)
              ? orders_nothing(i, name) || mtlc_starts_with(name, load_name) ||
                    mtlc_ptx_is_product(i) ||
@@ -133,7 +128,7 @@ LLVMValueRef mtlc_ptx_address_number(LLVMBuilderRef b, LLVMTypeRef i64,
 static bool is_right_only(LLVMValueRef load) {
   for (LLVMUseRef use = LLVMGetFirstUse(load); use; use = LLVMGetNextUse(use)) {
     LLVMValueRef wide = LLVMGetUser(use);
-    if (!mtlc_starts_with(callee_name(wide), "mettle.tile.widen.")) {
+    if (!mtlc_starts_with(mtlc_callee_name(wide), "mettle.tile.widen.")) {
       return false;
     }
     for (LLVMUseRef of = LLVMGetFirstUse(wide); of; of = LLVMGetNextUse(of)) {

@@ -101,8 +101,7 @@ static LLVMValueRef as_float(const lowering *l, LLVMValueRef bits) {
 
 // Returns the narrow tile that a tile of floats was widened from; NULL if none.
 static LLVMValueRef narrow(LLVMValueRef tile, elements *out_kind) {
-  LLVMValueRef callee = LLVMIsACallInst(tile) ? mtlc_callee(tile) : NULL;
-  const char *name = callee ? mtlc_name(callee) : "";
+  const char *name = mtlc_callee_name(tile);
   *out_kind = strcmp(name, "mettle.tile.widen.f16") == 0    ? HALF
               : strcmp(name, "mettle.tile.widen.bf16") == 0 ? BFLOAT
                                                             : FLOAT;
@@ -170,15 +169,14 @@ static LLVMValueRef turn_floats(const lowering *l, LLVMValueRef tile) {
 // Loads the same tile again with rows and columns exchanged; NULL if the tile
 // is not loaded here.
 static LLVMValueRef load_turned(const lowering *l, LLVMValueRef tile) {
-  LLVMValueRef callee = LLVMIsACallInst(tile) ? mtlc_callee(tile) : NULL;
-  if (!callee || !mtlc_starts_with(mtlc_name(callee), "mettle.tile.load.")) {
+  if (!mtlc_starts_with(mtlc_callee_name(tile), "mettle.tile.load.")) {
     return NULL;
   }
   LLVMPositionBuilderBefore(l->builder, LLVMGetNextInstruction(tile));
   LLVMValueRef arguments[] = {
       LLVMGetOperand(tile, 0), LLVMGetOperand(tile, 1),
       LLVMBuildNot(l->builder, LLVMGetOperand(tile, 2), "")};
-  return mtlc_call(l->builder, callee, arguments, 3);
+  return mtlc_call(l->builder, mtlc_callee(tile), arguments, 3);
 }
 
 // Returns the right side's tile, turned, where it can be used; each only once.
@@ -302,14 +300,15 @@ static void multiply_floats(const lowering *l, product *p) {
   }
 }
 
-static LLVMValueRef join(const lowering *l, const LLVMValueRef *floats) {
-  LLVMTypeRef pair = LLVMVectorType(l->types.f32, 2);
+LLVMValueRef mtlc_ptx_join(LLVMContextRef context, LLVMBuilderRef builder,
+                           const LLVMValueRef own[2], LLVMTypeRef tile) {
+  LLVMTypeRef pair = LLVMVectorType(LLVMTypeOf(own[0]), 2);
   LLVMValueRef both = LLVMGetPoison(pair);
   for (uint32_t i = 0; i < 2; i++) {
     both =
-        LLVMBuildInsertElement(l->builder, both, floats[i], number(l, i), "");
+        LLVMBuildInsertElement(builder, both, own[i], mtlc_i32(context, i), "");
   }
-  return LLVMBuildBitCast(l->builder, both, l->types.i64, "");
+  return LLVMBuildBitCast(builder, both, tile, "");
 }
 
 // --- products that are one ---------------------------------------------------
@@ -344,9 +343,7 @@ static void sink_casts(LLVMBuilderRef builder, LLVMValueRef call) {
 }
 
 bool mtlc_ptx_is_product(LLVMValueRef instruction) {
-  LLVMValueRef callee =
-      LLVMIsACallInst(instruction) ? mtlc_callee(instruction) : NULL;
-  return callee && strcmp(mtlc_name(callee), "mettle.tile.multiply_add") == 0;
+  return strcmp(mtlc_callee_name(instruction), "mettle.tile.multiply_add") == 0;
 }
 
 // Returns the next product with the same right side and kind, before the
@@ -445,7 +442,8 @@ static void replace(const lowering *l, LLVMValueRef first, mtlc_values *tiles,
     if (!last) {
       continue;
     }
-    mtlc_replace(last, join(l, &p.sum[2 * i]));
+    mtlc_replace(last, mtlc_ptx_join(l->kernel->context, l->builder,
+                                     &p.sum[2 * i], l->types.i64));
     if (last != calls[i]) {
       LLVMInstructionEraseFromParent(calls[i]);
     }

@@ -39,9 +39,8 @@ typedef struct narrowing {
 
 // True if a tile is not known to be narrow, or loaded as a whole.
 static bool is_of_elements(LLVMValueRef tile) {
-  LLVMValueRef callee = LLVMIsACallInst(tile) ? mtlc_callee(tile) : NULL;
   return LLVMIsAInstruction(tile) && !LLVMIsAPHINode(tile) &&
-         !(callee && mtlc_starts_with(mtlc_name(callee), "mettle.tile."));
+         !mtlc_starts_with(mtlc_callee_name(tile), "mettle.tile.");
 }
 
 static LLVMValueRef element(const narrowing *n, LLVMValueRef tile,
@@ -207,18 +206,16 @@ static LLVMValueRef narrow_element(const narrowing *n, LLVMValueRef value,
 
 static LLVMValueRef narrow_tile(const narrowing *n, LLVMValueRef call,
                                 LLVMTypeRef type) {
-  LLVMTypeRef pair = LLVMVectorType(type, 2);
-  LLVMValueRef both = LLVMGetPoison(pair);
+  LLVMValueRef elements[2];
   for (unsigned i = 0; i < 2; i++) {
-    LLVMValueRef own = narrow_element(n, LLVMGetOperand(call, i), type, 0);
-    if (!own) {
+    elements[i] = narrow_element(n, LLVMGetOperand(call, i), type, 0);
+    if (!elements[i]) {
       return NULL;
     }
-    LLVMPositionBuilderBefore(n->builder, call);
-    both = LLVMBuildInsertElement(n->builder, both, own,
-                                  mtlc_i32(n->kernel->context, i), "");
   }
-  LLVMValueRef bits = LLVMBuildBitCast(n->builder, both, n->types.i32, "");
+  LLVMPositionBuilderBefore(n->builder, call);
+  LLVMValueRef bits =
+      mtlc_ptx_join(n->kernel->context, n->builder, elements, n->types.i32);
   LLVMTypeRef parameters[] = {n->types.i32};
   LLVMValueRef widen = mtlc_declare(
       n->kernel->module,
@@ -228,12 +225,10 @@ static LLVMValueRef narrow_tile(const narrowing *n, LLVMValueRef call,
 }
 
 static LLVMValueRef wide_tile(const narrowing *n, LLVMValueRef call) {
-  LLVMValueRef both = LLVMGetPoison(LLVMVectorType(n->types.f32, 2));
-  for (unsigned i = 0; i < 2; i++) {
-    both = LLVMBuildInsertElement(n->builder, both, LLVMGetOperand(call, i),
-                                  mtlc_i32(n->kernel->context, i), "");
-  }
-  return LLVMBuildBitCast(n->builder, both, n->types.i64, "");
+  const LLVMValueRef elements[] = {LLVMGetOperand(call, 0),
+                                   LLVMGetOperand(call, 1)};
+  LLVMPositionBuilderBefore(n->builder, call);
+  return mtlc_ptx_join(n->kernel->context, n->builder, elements, n->types.i64);
 }
 
 static void put_together(const narrowing *n) {

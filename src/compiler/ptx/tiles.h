@@ -39,6 +39,10 @@ LLVMValueRef mtlc_ptx_find_products(LLVMValueRef first, LLVMValueRef calls[4]);
 LLVMValueRef mtlc_ptx_turn(LLVMContextRef context, LLVMBuilderRef builder,
                            LLVMValueRef tile);
 
+// Returns the tile, an i64 or i32, of a thread's two elements.
+LLVMValueRef mtlc_ptx_join(LLVMContextRef context, LLVMBuilderRef builder,
+                           const LLVMValueRef elements[2], LLVMTypeRef tile);
+
 // True if an instruction writes no memory, as far as is known of it.
 bool mtlc_ptx_leaves_memory(LLVMValueRef instruction);
 

@@ -71,8 +71,7 @@ static void allow_division(const mtlc_kernel *kernel) {
 }
 
 static bool is_load(LLVMValueRef i) {
-  LLVMValueRef callee = LLVMIsACallInst(i) ? mtlc_callee(i) : NULL;
-  return callee && mtlc_starts_with(mtlc_name(callee), "mettle.tile.load.");
+  return mtlc_starts_with(mtlc_callee_name(i), "mettle.tile.load.");
 }
 
 // True if a block's product adds to another of the block.

@@ -198,7 +198,7 @@ static mtl_status make_copy(const mtlc_kernel *kernel,
 enum { PATIENCE = 400 };  // values on the way to one address
 
 bool mtlc_is_threadgroup_memory(LLVMValueRef value) {
-  LLVMValueRef callee = LLVMIsACallInst(value) ? mtlc_callee(value) : NULL;
+  LLVMValueRef callee = mtlc_callee(value);
   return callee &&
          (strcmp(mtlc_name(callee), MTLC_THREADGROUP_MEMORY_FUNCTION) == 0 ||
           mtlc_is_marked(value, MTLC_THREADGROUP_MARK));

@@ -16,6 +16,11 @@ LLVMValueRef mtlc_callee(LLVMValueRef instruction) {
   return LLVMIsAFunction(called) ? called : NULL;
 }
 
+const char *mtlc_callee_name(LLVMValueRef instruction) {
+  LLVMValueRef callee = mtlc_callee(instruction);
+  return callee ? mtlc_name(callee) : "";
+}
+
 void mtlc_collect_calls(LLVMModuleRef module, const char *prefix,
                         mtlc_values *calls) {
   for (LLVMValueRef function = LLVMGetFirstFunction(module); function;

@@ -12,6 +12,8 @@
 // Returns the function that a call calls by name, or NULL: not a call, or by
 // pointer.
 LLVMValueRef mtlc_callee(LLVMValueRef instruction);
+// Returns that function's name, or "".
+const char *mtlc_callee_name(LLVMValueRef instruction);
 // Appends every call of a function whose name starts with prefix.
 void mtlc_collect_calls(LLVMModuleRef module, const char *prefix,
                         mtlc_values *calls);

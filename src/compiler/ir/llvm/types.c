@@ -19,6 +19,11 @@ mtlc_types mtlc_types_of(LLVMContextRef context) {
   };
 }
 
+LLVMTypeRef mtlc_element_of(LLVMTypeRef type) {
+  return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type)
+                                                     : type;
+}
+
 LLVMValueRef mtlc_i32(LLVMContextRef context, uint32_t value) {
   return LLVMConstInt(LLVMInt32TypeInContext(context), value, false);
 }

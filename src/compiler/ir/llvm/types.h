@@ -11,6 +11,8 @@ typedef struct mtlc_types {
   LLVMTypeRef nothing, i1, i8, i16, i32, i64, f16, f32, pointer, token;
 } mtlc_types;
 mtlc_types mtlc_types_of(LLVMContextRef context);
+// Returns the type of a vector's elements, or the type itself.
+LLVMTypeRef mtlc_element_of(LLVMTypeRef type);
 LLVMValueRef mtlc_i32(LLVMContextRef context, uint32_t value);
 LLVMValueRef mtlc_i64(LLVMContextRef context, uint64_t value);
 

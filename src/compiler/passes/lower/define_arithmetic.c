@@ -16,6 +16,7 @@
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/passes/passes.h"
 
 typedef struct arithmetic {
@@ -36,13 +37,8 @@ static LLVMValueRef splat(LLVMTypeRef type, int64_t value) {
   return LLVMConstVector(elements, count);
 }
 
-static LLVMTypeRef element_of(LLVMTypeRef type) {
-  return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type)
-                                                     : type;
-}
-
 static unsigned element_bits(LLVMTypeRef type) {
-  return LLVMGetIntTypeWidth(element_of(type));
+  return LLVMGetIntTypeWidth(mtlc_element_of(type));
 }
 
 // True if every element of a constant is within first to last, unsigned.
@@ -116,7 +112,7 @@ static void define_shift(arithmetic *a, LLVMValueRef instruction) {
 }
 
 static bool is_half(LLVMTypeRef type) {
-  return LLVMGetTypeKind(element_of(type)) == LLVMHalfTypeKind;
+  return LLVMGetTypeKind(mtlc_element_of(type)) == LLVMHalfTypeKind;
 }
 
 static LLVMTypeRef float_like(LLVMTypeRef type) {

@@ -21,13 +21,8 @@ typedef struct bfloat_lowering {
   LLVMBuilderRef builder;
 } bfloat_lowering;
 
-static LLVMTypeRef element_of(LLVMTypeRef type) {
-  return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type)
-                                                     : type;
-}
-
 static bool is_bfloat(const bfloat_lowering *b, LLVMValueRef value) {
-  return element_of(LLVMTypeOf(value)) == b->bfloat;
+  return mtlc_element_of(LLVMTypeOf(value)) == b->bfloat;
 }
 
 // Returns the type with as many elements as like has.
@@ -38,7 +33,7 @@ static LLVMTypeRef shaped(LLVMTypeRef element, LLVMTypeRef like) {
 }
 
 static LLVMValueRef number(LLVMTypeRef type, uint32_t value) {
-  LLVMValueRef one = LLVMConstInt(element_of(type), value, false);
+  LLVMValueRef one = LLVMConstInt(mtlc_element_of(type), value, false);
   if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
     return one;
   }
@@ -120,7 +115,7 @@ static LLVMValueRef lower_from_bfloat(bfloat_lowering *b,
   LLVMValueRef wide = widen_operand(b, instruction, 0);
   switch (opcode) {
     case LLVMFPExt:
-      return element_of(type) == b->types.f32
+      return mtlc_element_of(type) == b->types.f32
                  ? wide
                  : LLVMBuildFPExt(b->builder, wide, type, "");
     case LLVMFPTrunc: return LLVMBuildFPTrunc(b->builder, wide, type, "");
@@ -142,8 +137,9 @@ static LLVMValueRef lower_to_bfloat(bfloat_lowering *b,
   LLVMTypeRef wide = shaped(b->types.f32, LLVMTypeOf(instruction));
   switch (opcode) {
     case LLVMFPTrunc:
-      return element_of(LLVMTypeOf(value)) == b->types.f32 ? narrow(b, value)
-                                                           : NULL;
+      return mtlc_element_of(LLVMTypeOf(value)) == b->types.f32
+                 ? narrow(b, value)
+                 : NULL;
     case LLVMFPExt:
       return narrow(b, LLVMBuildFPExt(b->builder, value, wide, ""));
     case LLVMSIToFP:

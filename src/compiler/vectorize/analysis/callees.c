@@ -7,18 +7,10 @@
 #include <string.h>
 
 #include "code/code.h"
+#include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/transform/keep_calls.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
-
-const char *lanes_callee_name(LLVMValueRef call) {
-  LLVMValueRef function = LLVMGetCalledValue(call);
-  if (!LLVMIsAFunction(function)) {
-    return "";
-  }
-  size_t length = 0;
-  return LLVMGetValueName2(function, &length);
-}
 
 static bool starts_with(const char *text, const char *start) {
   return strncmp(text, start, strlen(start)) == 0;
@@ -129,7 +121,7 @@ static bool is_elementwise(const char *name) {
 }
 
 lanes_callee lanes_callee_of(LLVMValueRef call) {
-  const char *name = lanes_callee_name(call);
+  const char *name = mtlc_callee_name(call);
   if (starts_with(name, "llvm.")) {
     for (size_t i = 0; i < sizeof markers / sizeof *markers; i++) {
       if (starts_with(name, markers[i])) {
@@ -160,7 +152,7 @@ bool lanes_limit_find(LLVMValueRef value, lanes_limit *out_limit) {
                 {"llvm.smax.i32", {true, true}},
                 {"llvm.umin.i32", {false, false}},
                 {"llvm.umax.i32", {true, false}}};
-  const char *name = LLVMIsACallInst(value) ? lanes_callee_name(value) : "";
+  const char *name = LLVMIsACallInst(value) ? mtlc_callee_name(value) : "";
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
     if (strcmp(name, limits[i].name) == 0) {
       *out_limit = limits[i].limit;
@@ -183,7 +175,7 @@ bool lanes_is_convergent(LLVMValueRef call) {
 }
 
 bool lanes_operand_is_flag(LLVMValueRef call, uint32_t operand) {
-  const char *name = lanes_callee_name(call);
+  const char *name = mtlc_callee_name(call);
   return operand == 1 &&
          (starts_with(name, "llvm.ctlz.") || starts_with(name, "llvm.cttz.") ||
           starts_with(name, "llvm.abs.") ||
@@ -197,7 +189,7 @@ static const char *behind(const char *text, const char *prefix) {
 lanes_collective lanes_collective_of(LLVMValueRef call) {
   static const char *const names[] = {"add.", "mul.", "min.", "max.",
                                       "and.", "or.",  "xor."};
-  const char *rest = behind(lanes_callee_name(call), "mettle.simd.");
+  const char *rest = behind(mtlc_callee_name(call), "mettle.simd.");
   lanes_collective result = {.is_scan = starts_with(rest, "scan."),
                              .operation = LANES_NO_OPERATION};
   if (result.is_scan) {
@@ -395,11 +387,11 @@ bool lanes_has_barrier(LLVMBasicBlockRef block) {
 
 bool lanes_is_product(LLVMValueRef instruction) {
   return instruction && LLVMGetInstructionOpcode(instruction) == LLVMCall &&
-         (strcmp(lanes_callee_name(instruction), "mettle.tile.multiply_add") ==
+         (strcmp(mtlc_callee_name(instruction), "mettle.tile.multiply_add") ==
               0 ||
           lanes_is_byte_product(instruction));
 }
 
 bool lanes_is_byte_product(LLVMValueRef product) {
-  return starts_with(lanes_callee_name(product), "mettle.tile.dot.");
+  return starts_with(mtlc_callee_name(product), "mettle.tile.dot.");
 }

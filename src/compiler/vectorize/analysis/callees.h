@@ -44,9 +44,6 @@ lanes_callee lanes_callee_of(LLVMValueRef call);
 // True if threads of a threadgroup wait for each other in a block.
 bool lanes_has_barrier(LLVMBasicBlockRef block);
 
-// Returns the called function's name, or "" for a call through a pointer.
-const char *lanes_callee_name(LLVMValueRef call);
-
 // The operation of a reduction or scan, from its name.
 typedef enum lanes_operation {
   LANES_ADD,

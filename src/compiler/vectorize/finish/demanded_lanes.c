@@ -57,7 +57,7 @@ static bool is_by_lane(LLVMValueRef value) {
     case LLVMSelect: return true;
     case LLVMCall:
       return lanes_callee_of(value) == LANES_CALLEE_ELEMENTWISE &&
-             mtlc_starts_with(lanes_callee_name(value), "llvm.");
+             mtlc_starts_with(mtlc_callee_name(value), "llvm.");
     default: return mtlc_is_plain_arithmetic(LLVMGetInstructionOpcode(value));
   }
 }

@@ -37,11 +37,6 @@ static bool is_called(LLVMValueRef call, const char *name) {
   return callee && mtlc_starts_with(mtlc_name(callee), name);
 }
 
-static LLVMTypeRef element_of(LLVMTypeRef type) {
-  return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type)
-                                                     : type;
-}
-
 static uint32_t bytes_of_element(LLVMTargetDataRef data, LLVMTypeRef type) {
   switch (LLVMGetTypeKind(type)) {
     case LLVMIntegerTypeKind: {
@@ -80,7 +75,7 @@ bool lanes_touch_of(LLVMTargetDataRef data, LLVMValueRef i, lanes_touch *out) {
     return false;
   }
   out->type = out->stores ? LLVMTypeOf(out->value) : out->type;
-  LLVMTypeRef element = element_of(out->type);
+  LLVMTypeRef element = mtlc_element_of(out->type);
   out->count = element == out->type ? 1 : LLVMGetVectorSize(out->type);
   out->element_bytes = bytes_of_element(data, element);
   return out->element_bytes != 0 && out->count <= MOST_ELEMENTS;
@@ -265,7 +260,7 @@ static LLVMValueRef resize(cells *c, LLVMValueRef value, uint32_t count) {
 }
 
 static bool is_alone(const lanes_touch *touch) {
-  return element_of(touch->type) == touch->type;
+  return mtlc_element_of(touch->type) == touch->type;
 }
 
 // Loads the elements of an access, in its type.

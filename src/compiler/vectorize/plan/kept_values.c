@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/names.h"
 #include "compiler/vectorize/analysis/addresses/affine.h"
 #include "compiler/vectorize/analysis/callees.h"
@@ -89,8 +90,8 @@ static LLVMValueRef place_of(LLVMValueRef access) {
     case LLVMLoad: return LLVMGetOperand(access, 0);
     case LLVMStore: return LLVMGetOperand(access, 1);
     case LLVMCall:
-      return mtlc_starts_with(lanes_callee_name(access), "mettle.tile.own.") ||
-                     mtlc_starts_with(lanes_callee_name(access),
+      return mtlc_starts_with(mtlc_callee_name(access), "mettle.tile.own.") ||
+                     mtlc_starts_with(mtlc_callee_name(access),
                                       "mettle.tile.spread.")
                  ? LLVMGetOperand(access, 0)
                  : NULL;

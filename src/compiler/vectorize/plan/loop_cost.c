@@ -12,6 +12,7 @@
 #include <llvm-c/Target.h>
 #include <string.h>
 
+#include "compiler/ir/llvm/calls.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/graph.h"
@@ -53,7 +54,7 @@ typedef struct operation {
 } operation;
 
 static operation operation_of_call(LLVMValueRef call) {
-  const char *name = lanes_callee_name(call);
+  const char *name = mtlc_callee_name(call);
   if (strstr(name, ".sqrt.")) {
     return (operation){6, 15};
   }

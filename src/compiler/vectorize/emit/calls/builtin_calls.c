@@ -386,8 +386,8 @@ static void emit_must(lanes_emitter *e, LLVMValueRef call) {
   LLVMPositionBuilderAtEnd(e->builder, next);
 }
 
-// Returns for each lane whether a value is a segment's, and so shared with its
-// neighbour, and all lanes run.
+// Emits whether a value is uniform over each segment, so that a lane shares it
+// with its neighbour, and all lanes run.
 static void emit_shared(lanes_emitter *e, LLVMValueRef call) {
   const lanes_shape shape =
       lanes_shape_of(e->values, LLVMGetOperand(call, 0));
@@ -508,7 +508,7 @@ void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
       (lanes_is_dot(call) ? lanes_emit_dot : lanes_emit_elementwise)(e, call);
       return;
     case LANES_CALLEE_UNKNOWN:
-      lanes_refuse(e, "unknown function %s", lanes_callee_name(call));
+      lanes_refuse(e, "unknown function %s", mtlc_callee_name(call));
       return;
     case LANES_CALLEE_OTHER: lanes_scalarise(e, call); return;
   }

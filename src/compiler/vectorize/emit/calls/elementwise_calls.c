@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "code/cpu_abi.h"
+#include "compiler/ir/llvm/calls.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/emit/values/builder.h"
@@ -72,7 +73,7 @@ void lanes_emit_elementwise(lanes_emitter *e, LLVMValueRef call) {
   const uint32_t argument_count = LLVMGetNumArgOperands(call);
   LLVMValueRef first = LLVMGetOperand(call, 0);
   const uint32_t count = lanes_component_count(LLVMTypeOf(first));
-  const char *full = lanes_callee_name(call);
+  const char *full = mtlc_callee_name(call);
   // the name without its types, which LLVM appends
   char name[64];
   const unsigned id = LLVMGetIntrinsicID(LLVMGetCalledValue(call));

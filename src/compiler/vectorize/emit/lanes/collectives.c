@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/components.h"
@@ -207,7 +208,7 @@ LLVMValueRef lanes_scan(lanes_emitter *e, LLVMValueRef value,
 void lanes_emit_collective(lanes_emitter *e, LLVMValueRef call) {
   const lanes_collective what = lanes_collective_of(call);
   if (what.operation == LANES_NO_OPERATION) {
-    lanes_refuse(e, "unknown function %s", lanes_callee_name(call));
+    lanes_refuse(e, "unknown function %s", mtlc_callee_name(call));
     return;
   }
   LLVMValueRef value = lanes_vector(e, LLVMGetOperand(call, 0), 0);

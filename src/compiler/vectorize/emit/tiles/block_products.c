@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/instructions.h"
 #include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/callees.h"
@@ -43,7 +44,7 @@ typedef struct product_loop {
 
 static bool is_of_bfloats(LLVMValueRef side) {
   return mtlc_is_opcode(side, LLVMCall) &&
-         strcmp(lanes_callee_name(side), "mettle.tile.widen.bf16") == 0;
+         strcmp(mtlc_callee_name(side), "mettle.tile.widen.bf16") == 0;
 }
 
 bool lanes_is_of_pairs(const lanes_emitter *e, LLVMValueRef product) {

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/emit/values/builder.h"
@@ -68,7 +69,7 @@ bool lanes_splits_bytes(const lanes_emitter *e, LLVMValueRef product) {
 }
 
 bool lanes_is_left_signed(LLVMValueRef product) {
-  return strcmp(lanes_callee_name(product), "mettle.tile.dot.su") == 0;
+  return strcmp(mtlc_callee_name(product), "mettle.tile.dot.su") == 0;
 }
 
 LLVMValueRef lanes_split_bytes(lanes_emitter *e, LLVMValueRef words,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compiler/ir/llvm/attributes.h"
+#include "compiler/ir/llvm/calls.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/emit/tiles/tile_products.h"
 #include "compiler/vectorize/emit/tiles/tiles.h"
@@ -88,7 +89,7 @@ static void name_of(const lanes_products *products, char name[NAME_BYTES]) {
   for (uint32_t i = 0; i < products->count; i++) {
     rights[i] = letter_of(&products->right[i]);
   }
-  const char *product = lanes_callee_name(products->calls[0]);
+  const char *product = mtlc_callee_name(products->calls[0]);
   snprintf(name, NAME_BYTES, "mettle.products.%s.%c.%s",
            product + strlen("mettle.tile."), letter_of(&products->left),
            rights);

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/instructions.h"
 #include "compiler/ir/llvm/names.h"
 #include "compiler/ir/llvm/types.h"
@@ -30,7 +31,7 @@ enum {
 
 static bool is_widening(LLVMValueRef instruction) {
   return mtlc_is_opcode(instruction, LLVMCall) &&
-         mtlc_starts_with(lanes_callee_name(instruction), "mettle.tile.widen.");
+         mtlc_starts_with(mtlc_callee_name(instruction), "mettle.tile.widen.");
 }
 
 // Returns the last product of a block that a tile is a side of, if only that
@@ -66,7 +67,7 @@ static LLVMValueRef last_product(const lanes_emitter *e, LLVMValueRef side,
 // True for calls that write to no memory of tiles. At a barrier within a
 // simdgroup all its threads have done the same.
 static bool is_harmless_call(LLVMValueRef i) {
-  const char *name = mtlc_is_opcode(i, LLVMCall) ? lanes_callee_name(i) : "";
+  const char *name = mtlc_is_opcode(i, LLVMCall) ? mtlc_callee_name(i) : "";
   return (mtlc_starts_with(name, "mettle.tile.") &&
           !mtlc_starts_with(name, "mettle.tile.store.")) ||
          (name[0] && lanes_callee_of(i) == LANES_CALLEE_SIMDGROUP_BARRIER);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/instructions.h"
 #include "compiler/ir/llvm/names.h"
 #include "compiler/vectorize/analysis/callees.h"
@@ -47,14 +48,14 @@ bool lanes_is_there_before(LLVMValueRef operand, LLVMValueRef instruction) {
 
 static bool is_widening(LLVMValueRef instruction) {
   return mtlc_is_opcode(instruction, LLVMCall) &&
-         mtlc_starts_with(lanes_callee_name(instruction), "mettle.tile.widen.");
+         mtlc_starts_with(mtlc_callee_name(instruction), "mettle.tile.widen.");
 }
 
 static bool is_tile_load(LLVMValueRef instruction) {
   if (!mtlc_is_opcode(instruction, LLVMCall)) {
     return false;
   }
-  const char *name = lanes_callee_name(instruction);
+  const char *name = mtlc_callee_name(instruction);
   return mtlc_starts_with(name, "mettle.tile.load.") ||
          mtlc_starts_with(name, "mettle.tile.own.") ||
          mtlc_starts_with(name, "mettle.tile.spread.");

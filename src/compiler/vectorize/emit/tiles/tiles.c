@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/instructions.h"
 #include "compiler/ir/llvm/names.h"
 #include "compiler/ir/llvm/types.h"
@@ -339,7 +340,7 @@ static LLVMValueRef widened(lanes_emitter *e, LLVMValueRef values,
 }
 
 static bool is_of_halves(LLVMValueRef widening) {
-  return strcmp(lanes_callee_name(widening), "mettle.tile.widen.f16") == 0;
+  return strcmp(mtlc_callee_name(widening), "mettle.tile.widen.f16") == 0;
 }
 
 static LLVMValueRef load_row(lanes_emitter *e, const tile_access *a, int row) {
@@ -581,7 +582,7 @@ static void emit_widen(lanes_emitter *e, LLVMValueRef call) {
 }
 
 void lanes_emit_tile(lanes_emitter *e, LLVMValueRef call) {
-  const char *name = lanes_callee_name(call) + strlen("mettle.tile.");
+  const char *name = mtlc_callee_name(call) + strlen("mettle.tile.");
   if (lanes_is_product(call)) {
     lanes_emit_product(e, call);
   } else if (mtlc_starts_with(name, "load.")) {
@@ -594,6 +595,6 @@ void lanes_emit_tile(lanes_emitter *e, LLVMValueRef call) {
   } else if (mtlc_starts_with(name, "widen.")) {
     emit_widen(e, call);
   } else {
-    lanes_refuse(e, "unknown function %s", lanes_callee_name(call));
+    lanes_refuse(e, "unknown function %s", mtlc_callee_name(call));
   }
 }

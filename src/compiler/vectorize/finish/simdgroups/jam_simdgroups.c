@@ -254,8 +254,7 @@ static uint32_t lasting_registers(copies *c, LLVMTargetDataRef data) {
 }
 
 static bool loads_vector(LLVMValueRef i) {
-  LLVMValueRef callee = LLVMIsACallInst(i) ? mtlc_callee(i) : NULL;
-  const char *name = callee ? mtlc_name(callee) : "";
+  const char *name = mtlc_callee_name(i);
   return LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMVectorTypeKind &&
          (LLVMIsALoadInst(i) || mtlc_starts_with(name, "llvm.masked.load.") ||
           mtlc_starts_with(name, "llvm.masked.gather."));

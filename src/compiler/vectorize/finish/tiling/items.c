@@ -62,8 +62,7 @@ bool lanes_is_lanewise(LLVMValueRef i) {
 }
 
 bool lanes_is_prefetch(LLVMValueRef i) {
-  LLVMValueRef callee = LLVMIsACallInst(i) ? mtlc_callee(i) : NULL;
-  return callee && mtlc_starts_with(mtlc_name(callee), "llvm.prefetch.");
+  return mtlc_starts_with(mtlc_callee_name(i), "llvm.prefetch.");
 }
 
 LLVMValueRef lanes_start_of(const lanes_region *l, uint32_t phi) {

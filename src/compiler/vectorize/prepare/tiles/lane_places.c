@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "code/code.h"
+#include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/instructions.h"
 #include "compiler/ir/llvm/names.h"
 #include "compiler/vectorize/analysis/callees.h"
@@ -99,7 +100,7 @@ static bool is_lane_number(LLVMValueRef i) {
 // LLVM sees that the lanes of a transposed fragment are these backwards.
 static bool is_reversal(LLVMValueRef i) {
   return mtlc_is_opcode(i, LLVMCall) &&
-         mtlc_starts_with(lanes_callee_name(i), "llvm.bitreverse.i");
+         mtlc_starts_with(mtlc_callee_name(i), "llvm.bitreverse.i");
 }
 
 static uint64_t reversed(uint64_t number, uint32_t width) {

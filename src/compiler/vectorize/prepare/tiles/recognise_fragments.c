@@ -302,8 +302,8 @@ static bool find_layout(lanes_fragment_finder *f, fragment_tile *t) {
 static bool writes(LLVMValueRef i) {
   return lanes_may_write(i) &&
          !(mtlc_is_opcode(i, LLVMCall) &&
-           (mtlc_starts_with(lanes_callee_name(i), "mettle.tile.own.") ||
-            mtlc_starts_with(lanes_callee_name(i), "mettle.tile.spread.")));
+           (mtlc_starts_with(mtlc_callee_name(i), "mettle.tile.own.") ||
+            mtlc_starts_with(mtlc_callee_name(i), "mettle.tile.spread.")));
 }
 
 static bool is_behind(LLVMValueRef load, LLVMValueRef other) {

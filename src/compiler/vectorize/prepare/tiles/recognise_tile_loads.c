@@ -181,8 +181,8 @@ static bool is_plain_load(LLVMValueRef load, const tile_pair *pair) {
 static bool writes(LLVMValueRef i) {
   return lanes_may_write(i) &&
          !(mtlc_is_opcode(i, LLVMCall) &&
-           (mtlc_starts_with(lanes_callee_name(i), "mettle.tile.own.") ||
-            mtlc_starts_with(lanes_callee_name(i), "mettle.tile.spread.")));
+           (mtlc_starts_with(mtlc_callee_name(i), "mettle.tile.own.") ||
+            mtlc_starts_with(mtlc_callee_name(i), "mettle.tile.spread.")));
 }
 
 static bool is_behind(LLVMValueRef load, LLVMValueRef other) {
@@ -311,7 +311,7 @@ static unsigned factor_count(LLVMValueRef call) {
   if (!mtlc_is_opcode(call, LLVMCall)) {
     return 0;
   }
-  const char *name = lanes_callee_name(call);
+  const char *name = mtlc_callee_name(call);
   return lanes_is_product(call)                         ? 2
          : mtlc_starts_with(name, "mettle.tile.widen.") ? 1
                                                         : 0;

@@ -9,6 +9,7 @@
 #include <llvm-c/Target.h>
 #include <stddef.h>
 
+#include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/names.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/effects.h"
@@ -87,7 +88,7 @@ static bool is_elementwise(LLVMValueRef i) {
       "llvm.smin.", "llvm.smax.",    "llvm.umin.", "llvm.umax."};
   for (size_t k = 0; LLVMIsACallInst(i) && k < sizeof calls / sizeof *calls;
        k++) {
-    if (mtlc_starts_with(lanes_callee_name(i), calls[k])) {
+    if (mtlc_starts_with(mtlc_callee_name(i), calls[k])) {
       return true;
     }
   }
