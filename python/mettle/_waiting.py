@@ -5,14 +5,20 @@ the end of the interpreter do to them.
 Python runs no signal handler while its main thread is in a C function, and a
 wait of Mettle's runs kernels, so it cannot simply be cut into slices without
 becoming slower. Instead SIGINT tells a thread of this module (native/
-interrupt.c), which cancels what the main thread waits for."""
+interrupt.c), which cancels what the main thread waits for.
+
+Other signals are not errors as a rule, so only a handler that raises may end
+a wait. Where the program has a handler for one, the main thread runs no
+kernels: it waits in slices and Python runs the handlers between them."""
 
 from __future__ import annotations
 
+import _signal
 import atexit
 import ctypes
 import itertools
 import os
+import signal
 import threading
 import weakref
 from _thread import get_ident
@@ -23,6 +29,7 @@ from ._structures import EventCallback
 
 T = TypeVar("T")
 SLICE_NS = 50_000_000  # of a wait that cannot be cancelled
+COMPLETED = 4  # MTL_COMMAND_BUFFER_COMPLETED; an error is above
 EXIT_SECONDS = 2.0  # for work in flight when the interpreter ends
 
 main_thread = threading.main_thread().ident
@@ -82,13 +89,19 @@ def leave() -> None:
 
 def watched(function: Callable[..., int], out: ctypes.c_void_p, queue: Any,
             *arguments: Any) -> int:
-    """Calls function, which waits for the command buffer in out, so that
-    Ctrl-C ends the wait. Returns its status."""
+    """Calls function, which waits for room in queue if out is empty, else for
+    the command buffer in it, so that signals get through. Returns its
+    status."""
     fd = enter(out, queue)
     if fd < 0:
         return function(*arguments)
     try:
         launch.mettle_watch_interrupts(fd)
+        if has_handlers():
+            if out.value:
+                return patiently(out)
+            for commands in list(queue._in_flight)[:1]:
+                patiently(ctypes.c_void_p(commands._as_parameter_))
         return function(*arguments)
     finally:
         leave()
@@ -115,6 +128,46 @@ def aside(function: Callable[[], T]) -> T:
     if not good:
         raise value
     return value
+
+
+# --- Handlers of other signals -----------------------------------------------
+
+# Signals that do something unless they are handled, or that programs send.
+_SIGNALS = tuple(int(getattr(signal, name)) for name in (
+    "SIGALRM", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2",
+    "SIGVTALRM", "SIGPROF", "SIGXCPU", "SIGIO"))
+_get_handler = _signal.getsignal
+_seen_handlers: Optional[tuple] = None  # and whether one is Python's:
+_is_handled = False
+
+
+def has_handlers() -> bool:
+    """True if a Python handler of a signal other than SIGINT is installed. For
+    the main thread, which alone installs them."""
+    global _seen_handlers, _is_handled
+    present = tuple(map(_get_handler, _SIGNALS))
+    if present != _seen_handlers:
+        _is_handled = any(map(callable, present))
+        _seen_handlers = present
+    return _is_handled
+
+
+def patiently(out: ctypes.c_void_p,
+              commit: Optional[Callable[[], int]] = None) -> int:
+    """Waits for the command buffer in out, which commit may put there, between
+    enter and leave, so that handlers run. One that raises cancels it. Returns
+    the status."""
+    try:
+        status = commit() if commit else 0
+        while not status and \
+                mtl.mtl_command_buffer_get_status(out) < COMPLETED:
+            mtl.mtl_command_buffer_wait_timeout(out, SLICE_NS)
+        return status or mtl.mtl_command_buffer_wait(out)
+    except BaseException:
+        if out.value:
+            _cancel_waited_for()
+            mtl.mtl_command_buffer_wait(out)  # its memory is the program's
+        raise
 
 
 # --- Callbacks from threads of Mettle's --------------------------------------

@@ -16,7 +16,7 @@ from typing import (Any, Dict, List, Mapping, Optional, Sequence, Tuple,
 from . import _waiting, checking
 from ._arguments import (THREADGROUP, Used, addressof, describe, from_buffer,
                          ndarray)
-from ._native import failure, last_error, launch, triple
+from ._native import failure, last_error, launch, mtl, triple
 from .device import Device, default_device
 from .errors import InvalidArgumentError, NotFoundError
 from .library import Library, Pipeline
@@ -27,6 +27,7 @@ WAIT, THREADGROUPS = 1, 2  # mettle_launch_flags
 NEARLY_FULL = 48  # in flight: the next may have to wait for room
 
 _launch = launch.mettle_launch
+_wait = mtl.mtl_command_buffer_wait
 _pack_sizes = struct.Struct("<6I").pack
 byref = ctypes.byref
 
@@ -53,9 +54,18 @@ def commit(queue: Queue, pipeline: Pipeline, words: List[int], count: int,
     if flags & WAIT:
         fd = _waiting.enter(out, queue)
         try:
-            status = _launch(queue._as_parameter_, pipeline._as_parameter_,
-                             packed, count, sizes, flags, None, 0, fd,
-                             byref(out))
+            if fd >= 0 and _waiting.has_handlers():
+                status = _waiting.patiently(out, lambda: _launch(
+                    queue._as_parameter_, pipeline._as_parameter_, packed,
+                    count, sizes, flags & ~WAIT, None, 0, fd, byref(out)))
+            else:
+                status = _launch(queue._as_parameter_, pipeline._as_parameter_,
+                                 packed, count, sizes, flags, None, 0, fd,
+                                 byref(out))
+        except BaseException:
+            if out.value:
+                CommandBuffer(queue, out.value)  # releases it
+            raise
         finally:
             if fd >= 0:
                 _waiting.leave()
@@ -75,11 +85,12 @@ def _commit_checked(queue: Queue, pipeline: Pipeline, words: List[int],
     """Waits for the end; findings are mettle.check's to tell."""
     before = checking.instances()
     out = c_void_p()
-    status = _waiting.watched(
-        _launch, out, queue, queue._as_parameter_,
-        pipeline.checked(checking.bits())._as_parameter_,
-        _packer(count)(*words), count, sizes, flags | WAIT, None, 0, -1,
-        byref(out))
+    status = _launch(queue._as_parameter_,
+                     pipeline.checked(checking.bits())._as_parameter_,
+                     _packer(count)(*words), count, sizes, flags & ~WAIT, None,
+                     0, -1, byref(out))
+    if not status:
+        status = _waiting.watched(_wait, out, queue, out)
     error = failure(status, last_error()) if status else None
     commands = CommandBuffer(queue, out.value) if out.value else None
     if error is not None and not checking.is_finding(error, before):

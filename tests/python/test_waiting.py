@@ -268,6 +268,43 @@ class Interrupts(unittest.TestCase):
             except KeyboardInterrupt:
                 print("interrupted")""")
 
+    # A signal whose Python handler raises ends what Ctrl-C ends; one whose
+    # handler returns leaves it alone.
+    def test_other_signals(self):
+        status, output = run("""
+            lib = mettle.compile_shader(SPIN + SAXPY)
+            class Late(Exception): pass
+            def late(number, frame): raise Late()
+            seen = []
+            signal.signal(signal.SIGALRM, late)
+            signal.signal(signal.SIGUSR1, lambda number, _: seen.append(number))
+            def call(): lib.spin(np.zeros(1, np.uint32))
+            def wait(): lib.spin(mettle.zeros(1, np.uint32)).wait()
+            def checked():
+                with mettle.check(): call()
+            def fill():
+                lib.spin(mettle.zeros(1, np.uint32))
+                x, y = mettle.ones(4), mettle.zeros(4)
+                for _ in range(200): lib.saxpy(x, y, 1.0)
+            for shape in (call, wait, checked, fill):
+                signal.setitimer(signal.ITIMER_REAL, 0.2)
+                try:
+                    shape()
+                except Late:
+                    print(shape.__name__)
+            flag = mettle.zeros(1, np.uint32)
+            view = flag.numpy()
+            commands = lib.spin(flag)
+            def interrupt():
+                os.kill(os.getpid(), signal.SIGUSR1)
+                while not seen: time.sleep(0.001)
+                view[0] = 1
+            threading.Thread(target=interrupt).start()
+            commands.wait()
+            print(seen)""")
+        self.assertEqual((status, output.split()), (
+            0, ["call", "wait", "checked", "fill", "[10]"]), output)
+
     def test_a_handler_of_the_program_s_own(self):
         status, output = run("""
             seen = []
