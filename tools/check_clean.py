@@ -14,7 +14,7 @@ fifth run; --seconds is the time that a run may take, 30 if not given. A comment
 with the word `order` its results hang on the order of threads and are compared
 forward alone. A line '// schedule: WHICH' below a run names its only schedule:
 that of threadgroups that wait for others. The last line is 'N passed, N
-failed'."""
+failed'; without a run the exit status is 2."""
 
 import argparse
 import glob
@@ -108,6 +108,10 @@ def main():
                     print(f"FAILED {os.path.basename(path)} {case[0][0]} "
                           f"{schedule}: {wrong}", flush=True)
     print(f"{passed} passed, {failed} failed")
+    if not passed + failed:
+        print(f"nothing was run: {number} '// run:' lines in the paths, of "
+              f"which each {options.every}th is taken", file=sys.stderr)
+        return 2
     return 1 if failed else 0
 
 

@@ -11,6 +11,16 @@
 // find: sync.barrier @turns
 // run: shuffles --grid 32 --group 32 0=iota:i32:32 1=zeros:i32:32
 // find: sync.simdgroup @shuffles
+// run: beyond --grid 32 --group 32 0=iota:i32:32 1=zeros:i32:32
+// find: sync.simdgroup @beyond
+// run: beyond_xor --grid 32 --group 32 0=iota:i32:32 1=zeros:i32:64
+// find: sync.simdgroup @beyond_xor
+// run: beyond_broadcast --grid 32 --group 32 0=iota:i32:32 1=zeros:i32:32 2=32
+// find: sync.simdgroup @beyond_broadcast
+// run: beyond_quad --grid 32 --group 32 0=iota:i32:32 1=zeros:i32:32
+// find: sync.simdgroup @beyond_quad
+// run: within --grid 32 --group 32 0=iota:i32:32 1=zeros:i32:32
+// expect: 1: 61
 // run: unused --grid 32 --group 32 0=iota:i32:32 1=zeros:i32:32
 // expect: 1: 120
 // run: half_a_simdgroup --grid 48 --group 48 0=iota:i32:48 1=zeros:i32:48
@@ -65,6 +75,43 @@ kernel void shuffles(device const int *x [[buffer(0)]],
     value += simd_shuffle_down(value, 8);  // @shuffles
   }
   y[i] = value;
+}
+
+// Without the checker the number is taken modulo 32.
+kernel void beyond(device const int *x [[buffer(0)]],
+                   device int *y [[buffer(1)]],
+                   uint i [[thread_position_in_grid]]) {
+  y[i] = simd_shuffle(x[i], i % 32 + 8);  // @beyond
+}
+
+kernel void beyond_xor(device const int *x [[buffer(0)]],
+                       device int2 *y [[buffer(1)]],
+                       uint i [[thread_position_in_grid]]) {
+  y[i] = simd_shuffle_xor(int2(x[i]), 32);  // @beyond_xor
+}
+
+kernel void beyond_broadcast(device const int *x [[buffer(0)]],
+                             constant int &n [[buffer(2)]],
+                             device int *y [[buffer(1)]],
+                             uint i [[thread_position_in_grid]]) {
+  y[i] = simd_broadcast(x[i], n);  // @beyond_broadcast
+}
+
+kernel void beyond_quad(device const int *x [[buffer(0)]],
+                        device int *y [[buffer(1)]],
+                        uint i [[thread_position_in_grid]]) {
+  y[i] = quad_shuffle(x[i], i % 4 + 1);  // @beyond_quad
+}
+
+// What lies beyond is chosen away, or not beyond.
+kernel void within(device const int *x [[buffer(0)]],
+                   device int *y [[buffer(1)]],
+                   uint i [[thread_position_in_grid]]) {
+  int other = simd_shuffle(x[i], i % 32 + 8);
+  y[i] = i % 32 < 24 ? other : x[i];
+  y[i] += simd_shuffle_rotate_down(x[i], 40) + quad_shuffle_rotate_up(x[i], 1) +
+          simd_shuffle(x[i], (i + 8) % 32) + simd_shuffle_xor(x[i], 31) +
+          quad_shuffle_xor(x[i], 3) + simd_shuffle_down(x[i], 40);
 }
 
 // Values of threads that are not there are not used.

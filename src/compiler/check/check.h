@@ -20,6 +20,7 @@
 #include "compiler/ir/llvm/value_list.h"
 
 mtlc_pass mtlc_mark_arithmetic;
+mtlc_pass mtlc_mark_lanes;
 mtlc_pass mtlc_simplify_checked;
 mtlc_pass mtlc_check_accesses;
 mtlc_pass mtlc_screen_accesses;
@@ -36,6 +37,14 @@ LLVMValueRef mtlc_any_wild(LLVMBuilderRef builder, LLVMValueRef value);
 // i1: an operation, or a call, makes such a value of others: infinity of finite
 // operands, or NaN where no operand is one.
 LLVMValueRef mtlc_is_born(LLVMBuilderRef builder, LLVMValueRef operation);
+
+// --- lane_numbers.c -------------------------------------------------------------
+
+// i1: the thread that a shuffle reads from has a number of its simdgroup's or
+// quad's. NULL if it has in any case.
+LLVMValueRef mtlc_lane_is_there(LLVMBuilderRef builder, LLVMValueRef shuffle);
+// Takes the numbers modulo the width, once shuffles are tested.
+void mtlc_drop_lane_marks(mtlc_kernel *kernel);
 
 // --- sites.c: the table of places --------------------------------------------
 

@@ -132,6 +132,12 @@ static void check_wait(mtlc_checking *c, LLVMValueRef wait, const char *name) {
   }
   mtlc_checking_behind(c, wait);
   LLVMValueRef from = mtlc_checking_call(c, "mettle.check.pass", &number, 1);
+  LLVMValueRef is_there = site.access == MTLI_CHECK_SHUFFLE
+                              ? mtlc_lane_is_there(c->builder, wait)
+                              : NULL;
+  if (is_there) {
+    from = LLVMBuildSelect(c->builder, is_there, from, number, "");
+  }
   if (c->shadows && mtlc_has_shadow(LLVMTypeOf(wait))) {
     LLVMValueRef is_bad = LLVMBuildICmp(c->builder, LLVMIntNE, from, zero, "");
     mtlc_set_shadow(c->shadows, wait,
@@ -270,6 +276,7 @@ mtl_status mtlc_check_accesses(mtlc_kernel *kernel) {
     mtlc_shadows_end(c.shadows);
   }
   mtlc_drop_unset_marks(kernel);
+  mtlc_drop_lane_marks(kernel);
   mtlc_sites_write(&c.sites);
   mtlc_sites_end(&c.sites);
   LLVMDisposeBuilder(c.builder);

@@ -66,6 +66,12 @@ METTLE_INLINE uint first_lane() {
   return __builtin_ctz(__mettle_ballot(true));
 }
 
+// The number of a thread, of `width` threads. Others are taken modulo width; the
+// checker (compiler/check/lane_numbers.c) reports their use.
+METTLE_INLINE uint lane_number(uint lane, uint width) {
+  return lane & (width - 1);
+}
+
 // A component as the bits of an integer of at least 32 bits, and back.
 template <typename T>
 METTLE_INLINE T shuffle_component(T value, uint source) {

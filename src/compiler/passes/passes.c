@@ -58,6 +58,8 @@ static const pass passes[] = {
     {"lower_bfloat", mtlc_lower_bfloat, ALL},
     // Before undefined C++ arithmetic is defined.
     {"mark_arithmetic", mtlc_mark_arithmetic, CHECKED},
+    // Before a function of the library takes numbers of threads modulo 32.
+    {"mark_lanes", mtlc_mark_lanes, CHECKED | SCREENED},
     // Arithmetic is defined before anything could draw conclusions from what
     // C++ leaves undefined.
     {"define_arithmetic", mtlc_define_arithmetic, ALL},

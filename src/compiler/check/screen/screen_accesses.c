@@ -42,6 +42,7 @@ static bool may_call(const char *name) {
                                       "mettle.simd.",
                                       "mettle.screened.",
                                       "mettle.check.",
+                                      "mettle.marked.",
                                       MTLC_UNSET_PREFIX,
                                       "mettle.math_mode",
                                       "mettle.constant_defined"};
@@ -74,6 +75,10 @@ static void look_at_call(mtlc_screening *s, LLVMValueRef i) {
     if (mtlc_starts_with(name, "mettle.simd.shuffle.") &&
         mtlc_screen_wants(s, MTLI_CHECK_SYNC | MTLI_CHECK_INIT)) {
       mtlc_screen_all_lanes(s, i);
+      LLVMValueRef is_there = mtlc_lane_is_there(s->builder, i);
+      if (is_there) {
+        mtlc_screen_must_later(s, is_there);
+      }
     }
   }
 }
@@ -231,6 +236,7 @@ mtl_status mtlc_screen_accesses(mtlc_kernel *kernel) {
     screen(&s);
   }
   mtlc_drop_unset_marks(kernel);
+  mtlc_drop_lane_marks(kernel);
   LLVMDisposeBuilder(s.builder);
   mtlc_private_bytes_clear(&s.private_bytes);
   free(s.inside.items);
