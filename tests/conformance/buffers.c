@@ -293,6 +293,89 @@ TEST(buffers, no_copy_leaves_neighbours_alone) {
   }
 }
 
+// Clients wrap the same memory for each copy, and release nothing before the
+// end.
+TEST(buffers, no_copy_of_the_same_memory_again_and_again) {
+  const size_t length = 2 * page_bytes();
+  uint32_t *bytes = map_pages(length);
+  mtl_buffer *inner = new_buffer(length);
+  mtl_queue *queue = new_queue();
+  for (uint32_t round = 1; round <= 4; round++) {
+    bytes[0] = bytes[length / 4 - 1] = round;
+    mtl_buffer *source = new_buffer_like(
+        (mtl_buffer_desc){.length_bytes = length, .no_copy_bytes = bytes});
+    mtl_command_buffer *commands = new_commands(queue);
+    mtl_blit_encoder *blit = new_blit(commands);
+    mtl_blit_encoder_copy(blit, source, 0, inner, 0, length);
+    mtl_blit_encoder_copy(blit, inner, length - 4, source, 4, 4);
+    end_blit(blit);
+    finish(commands);
+    CHECK_EQUAL(words(inner)[0], round);
+    CHECK_EQUAL(bytes[1], round);
+  }
+  munmap(bytes, length);
+}
+
+// Two buffers over the same pages, and one over a part of them, are one memory
+// to kernels, too.
+TEST(buffers, no_copy_buffers_may_overlap) {
+  const size_t page = page_bytes();
+  uint32_t *bytes = map_pages(2 * page);
+  mtl_buffer *whole = new_buffer_like(
+      (mtl_buffer_desc){.length_bytes = 2 * page, .no_copy_bytes = bytes});
+  mtl_buffer *twin = new_buffer_like(
+      (mtl_buffer_desc){.length_bytes = 2 * page, .no_copy_bytes = bytes});
+  mtl_buffer *second = new_buffer_like((mtl_buffer_desc){
+      .length_bytes = page, .no_copy_bytes = (char *)bytes + page});
+  mtl_pipeline *pipeline = new_pipeline(simple_kernels, "add_one");
+  RUN(pipeline, size_of(16, 1, 1), size_of(16, 1, 1), whole);
+  RUN(pipeline, size_of(16, 1, 1), size_of(16, 1, 1), twin);
+  RUN(pipeline, size_of(16, 1, 1), size_of(16, 1, 1), second);
+  CHECK_EQUAL(bytes[7], 2);
+  CHECK_EQUAL(bytes[16], 0);
+  CHECK_EQUAL(bytes[page / 4 + 7], 1);
+}
+
+// Weights are files that are mapped for reading. One is small, one is not.
+TEST(buffers, no_copy_of_a_file_mapped_for_reading) {
+  const size_t lengths[] = {page_bytes(), 64 * page_bytes()};
+  mtl_pipeline *pipeline = new_pipeline(
+      "kernel void twice(device const uint *from [[buffer(0)]],\n"
+      "                  device uint *to [[buffer(1)]],\n"
+      "                  uint i [[thread_position_in_grid]]) {\n"
+      "  to[i] = 2 * from[i];\n"
+      "}\n",
+      "twice");
+  for (size_t k = 0; k < 2; k++) {
+    const uint32_t count = (uint32_t)(lengths[k] / sizeof(uint32_t));
+    FILE *file = tmpfile();
+    CHECK(file);
+    for (uint32_t i = 0; i < count; i++) {
+      CHECK(fwrite(&i, sizeof i, 1, file) == 1);
+    }
+    CHECK(fflush(file) == 0);
+    void *bytes =
+        mmap(NULL, lengths[k], PROT_READ, MAP_SHARED, fileno(file), 0);
+    CHECK(bytes != MAP_FAILED);
+    mtl_buffer *from = new_buffer_like(
+        (mtl_buffer_desc){.length_bytes = lengths[k], .no_copy_bytes = bytes});
+    CHECK(mtl_buffer_contents(from) == bytes);
+    mtl_buffer *to = new_buffer(lengths[k]);
+    RUN(pipeline, size_of(count, 1, 1), size_of(64, 1, 1), from, to);
+    for (uint32_t i = 0; i < count; i++) {
+      CHECK_EQUAL(words(to)[i], 2 * i);
+    }
+    mtl_command_buffer *commands = new_commands(new_queue());
+    mtl_blit_encoder *blit = new_blit(commands);
+    mtl_blit_encoder_copy(blit, from, 4, to, 0, 8);
+    end_blit(blit);
+    finish(commands);
+    CHECK_EQUAL(words(to)[0], 1);
+    CHECK_EQUAL(words(to)[1], 2);
+    fclose(file);
+  }
+}
+
 TEST(buffers, no_copy_must_fit_the_arguments_type) {
   if (the_info()->no_copy_alignment_bytes != 1 ||
       !the_info()->has_unified_memory) {

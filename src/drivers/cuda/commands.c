@@ -80,8 +80,19 @@ mtl_status cuda_stream_finish(const cuda_worker *worker) {
 
 // --- blits -------------------------------------------------------------------
 
+// Copies between two places of the host's may not keep the stream's order
+// unless both are pinned.
+static bool may_overtake(const mtl_buffer *source, const mtl_buffer *target) {
+  return !cuda_buffer_is_hidden(source) && !cuda_buffer_is_hidden(target) &&
+         (cuda_client_memory_is_pageable(source) ||
+          cuda_client_memory_is_pageable(target));
+}
+
 static mtl_status run_copy(const cuda_worker *worker,
                            const mtli_command *command) {
+  if (may_overtake(command->copy.source, command->copy.target)) {
+    MTL_TRY(cuda_stream_finish(worker));
+  }
   return cuda_done(
       cuda.cuMemcpyAsync(
           command->copy.target->gpu_address +
@@ -211,6 +222,40 @@ static void prefetch(const cuda_worker *worker, mtl_buffer *const *buffers,
   }
 }
 
+// True if the stream does nothing with buffers but copy them.
+static bool only_copies(const mtl_command_buffer *command_buffer) {
+  for (const mtli_command *c = command_buffer->commands; c; c = c->next) {
+    switch (c->kind) {
+      case MTLI_COMMAND_COPY:
+      case MTLI_COMMAND_WAIT:
+      case MTLI_COMMAND_SIGNAL:
+      case MTLI_COMMAND_FENCE: break;
+      default: return false;
+    }
+  }
+  return true;
+}
+
+static mtl_status pin(mtl_buffer *const *buffers, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    MTL_TRY(cuda_client_memory_pin(buffers[i]));
+  }
+  return MTL_OK;
+}
+
+// Pins the clients' memory that kernels may use.
+static mtl_status pin_all(const mtl_command_buffer *command_buffer) {
+  if (only_copies(command_buffer)) {
+    return MTL_OK;
+  }
+  MTL_TRY(pin(command_buffer->buffers, command_buffer->buffer_count));
+  for (size_t i = 0; i < command_buffer->resident_count; i++) {
+    MTL_TRY(pin(command_buffer->residents[i]->buffers,
+                command_buffer->residents[i]->count));
+  }
+  return MTL_OK;
+}
+
 static bool is_over(const mtl_command_buffer *command_buffer) {
   const cuda_list *list = command_buffer->driver_data;
   return command_buffer->is_failed || list->status != MTL_OK ||
@@ -242,6 +287,7 @@ static mtl_status begin_work(cuda_worker *worker,
     prefetch(worker, command_buffer->residents[i]->buffers,
              command_buffer->residents[i]->count);
   }
+  MTL_TRY(pin_all(command_buffer));
   return cuda_dispatches_begin(worker, command_buffer);
 }
 

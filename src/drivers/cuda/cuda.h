@@ -19,6 +19,7 @@
 enum {
   CUDA_LEAST_PIECE_SHIFT = 8,   // 256 bytes
   CUDA_LARGEST_PIECE_SHIFT = 20,
+  CUDA_SMALL_BYTES = 64 * 1024,  // shared buffers up to here are pinned
   CUDA_PIECE_SIZES = CUDA_LARGEST_PIECE_SHIFT - CUDA_LEAST_PIECE_SHIFT + 1,
 };
 typedef struct cuda_free_piece {
@@ -51,10 +52,12 @@ typedef enum cuda_home {
   CUDA_PINNED,    // a piece of pinned slabs
   CUDA_MANAGED,   // pages that move to whoever touches them
   CUDA_PIECE,     // a piece of the GPU's slabs
-  CUDA_CLIENTS,   // the client's memory, registered
+  CUDA_CLIENTS,   // the client's memory, pinned when a kernel may use it
   CUDA_OTHERS,  // memory of the GPU that other libraries allocated
   CUDA_PART,      // of another buffer
 } cuda_home;
+
+typedef struct cuda_pinning cuda_pinning;
 
 typedef struct cuda_buffer {
   mtl_buffer buffer;
@@ -63,7 +66,22 @@ typedef struct cuda_buffer {
   uint64_t allocation;  // of one that moves: the allocation that it is a part
                         // of, for pages
   _Atomic bool was_prefetched;
+  _Atomic bool is_pinned;  // of the client's memory; set under a lock
+  cuda_pinning *pinning;   // that it shares with others; NULL if none is ours
 } cuda_buffer;
+
+// True if the client's memory is not pinned yet: copies take their time, and
+// kernels cannot use it.
+bool cuda_client_memory_is_pageable(const mtl_buffer *buffer);
+// Pins the memory of a buffer, or of what it is a part of, if it is the
+// client's.
+mtl_status cuda_client_memory_pin(mtl_buffer *buffer);
+// Makes a buffer over no_copy_bytes in shared storage, and ends it.
+mtl_status cuda_client_memory_create(cuda_buffer *made,
+                                     const mtl_buffer_desc *desc);
+void cuda_client_memory_destroy(cuda_buffer *buffer);
+// True if the host reaches the buffer's memory by no address of the GPU's.
+bool cuda_buffer_is_hidden(const mtl_buffer *buffer);
 
 typedef struct cuda_texture {
   mtl_texture texture;
@@ -78,6 +96,7 @@ typedef struct cuda_device {
   CUcontext context;
   CUstream stream;  // for copies to new buffers, which belong to no queue
   pthread_mutex_t stream_lock;
+  bool shares_addresses;  // pinned memory has the host's addresses
   char target[48];
   char architecture[16];
   cuda_slabs pinned, memory;

@@ -130,6 +130,8 @@ static void fill_info(cuda_device *device, uint64_t memory_bytes) {
   info->runs_host_work = true;
   info->runs_native_work = true;
   info->no_copy_alignment_bytes = 1;
+  device->shares_addresses = attribute(
+      device, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM);
   info->timestamp_frequency_hz = UINT64_C(1000000000);
 }
 

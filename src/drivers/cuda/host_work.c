@@ -26,8 +26,7 @@ static const mtl_buffer *find_hidden(const mtl_command_buffer *command_buffer,
                                      uint64_t address) {
   for (size_t i = 0; i < command_buffer->buffer_count; i++) {
     const mtl_buffer *buffer = command_buffer->buffers[i];
-    if (buffer->storage_mode != MTL_STORAGE_SHARED &&
-        address >= buffer->gpu_address &&
+    if (cuda_buffer_is_hidden(buffer) && address >= buffer->gpu_address &&
         address - buffer->gpu_address < buffer->length_bytes) {
       return buffer;
     }

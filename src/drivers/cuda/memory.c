@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// memory.c: chooses where buffers reside. Shared buffers of up to SMALL_BYTES
-// are pinned host memory, which kernels read across the bus. Larger ones are
-// pages that migrate to whoever touches them, prefetched to the GPU before the
-// first kernel that uses them. Private buffers are the GPU's. Managed ones have
-// a copy on each side.
+// memory.c: chooses where buffers reside. Shared buffers of up to
+// CUDA_SMALL_BYTES are pinned host memory, which kernels read across the bus.
+// Larger ones are pages that migrate to whoever touches them, prefetched to the
+// GPU before the first kernel that uses them. Private buffers are the GPU's.
+// Managed ones have a copy on each side. client_memory.c has the client's.
 #include <stdlib.h>
 #include <string.h>
 
 #include "drivers/cuda/cuda.h"
 
 enum {
-  SMALL_BYTES = 64 * 1024,
   SLAB_BYTES = 4 << 20,
 };
 
@@ -229,20 +228,6 @@ static mtl_status create_own(cuda_buffer *made, const mtl_buffer_desc *desc) {
   return fill_new(made, desc);
 }
 
-static mtl_status create_clients(cuda_buffer *made,
-                                 const mtl_buffer_desc *desc) {
-  MTL_TRY(cuda_done(
-      cuda.cuMemHostRegister(
-          desc->no_copy_bytes, desc->length_bytes,
-          CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP),
-      "cuMemHostRegister of no_copy_bytes"));
-  made->home = CUDA_CLIENTS;
-  made->buffer.contents = desc->no_copy_bytes;
-  return cuda_done(cuda.cuMemHostGetDevicePointer(&made->buffer.gpu_address,
-                                                  desc->no_copy_bytes, 0),
-                   "cuMemHostGetDevicePointer");
-}
-
 // Describes memory that another library allocated; it keeps its address.
 static mtl_status take_others(cuda_buffer *made, const mtl_buffer_desc *desc) {
   const CUdeviceptr address = (uintptr_t)desc->no_copy_bytes;
@@ -291,9 +276,9 @@ mtl_status cuda_buffer_create(mtl_buffer *base, const mtl_buffer_desc *desc) {
       base->parent          ? create_part(made, desc)
       : desc->no_copy_bytes && desc->storage_mode == MTL_STORAGE_PRIVATE
           ? take_others(made, desc)
-      : desc->no_copy_bytes ? create_clients(made, desc)
+      : desc->no_copy_bytes ? cuda_client_memory_create(made, desc)
       : desc->storage_mode != MTL_STORAGE_SHARED ? create_own(made, desc)
-      : desc->length_bytes <= SMALL_BYTES        ? create_pinned(made, desc)
+      : desc->length_bytes <= CUDA_SMALL_BYTES   ? create_pinned(made, desc)
                                                  : create_moving(made, desc);
   cuda_leave();
   if (status != MTL_OK) {
@@ -319,12 +304,20 @@ void cuda_buffer_destroy(mtl_buffer *base) {
       cuda_piece_give(&device->memory, base->length_bytes, base->gpu_address);
       break;
     case CUDA_MANAGED: cuda.cuMemFree(buffer->allocation); break;
-    case CUDA_CLIENTS: cuda.cuMemHostUnregister(base->contents); break;
+    case CUDA_CLIENTS: cuda_client_memory_destroy(buffer); break;
     case CUDA_OTHERS:
     case CUDA_PART:
     case CUDA_NOWHERE: break;
   }
   cuda_leave();
+}
+
+bool cuda_buffer_is_hidden(const mtl_buffer *base) {
+  const cuda_buffer *buffer = (const cuda_buffer *)base;
+  while (buffer->home == CUDA_PART) {
+    buffer = (const cuda_buffer *)buffer->buffer.parent;
+  }
+  return buffer->home == CUDA_PIECE || buffer->home == CUDA_OTHERS;
 }
 
 // Does nothing: all memory is resident and stays.
