@@ -25,6 +25,7 @@
 #include "compiler/ir/transform/own_counters.h"
 #include "compiler/ir/transform/split_numbers.h"
 #include "compiler/ir/transform/unroll_arrays.h"
+#include "compiler/ir/transform/unswitch.h"
 #include "compiler/passes/passes.h"
 
 enum {
@@ -117,6 +118,9 @@ static mtl_status split_numbers(mtlc_kernel *kernel) {
 // Counters that are to be vectors stay as they are written meanwhile.
 static mtl_status simplify_loops(mtlc_kernel *kernel) {
   const bool unrolls = choose_loops(kernel);
+  if (unrolls) {
+    MTL_TRY(mtlc_unswitch(kernel));
+  }
   bool holds = false;
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
        f = LLVMGetNextFunction(f)) {
@@ -128,7 +132,7 @@ static mtl_status simplify_loops(mtlc_kernel *kernel) {
   MTL_TRY(mtlc_run_llvm_passes(kernel, passes));
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f && holds;
        f = LLVMGetNextFunction(f)) {
-    mtlc_release_own_counters(f);
+    mtlc_release_held(f);
   }
   return MTL_OK;
 }

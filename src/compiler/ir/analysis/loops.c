@@ -100,15 +100,19 @@ static bool may_end_count(LLVMValueRef condition, uint32_t depth) {
   return false;
 }
 
-bool mtlc_has_known_turns(LLVMModuleRef module) {
+bool mtlc_may_end_count(LLVMValueRef condition) {
   enum { CONDITIONS = 4 };
+  return may_end_count(condition, CONDITIONS);
+}
+
+bool mtlc_has_known_turns(LLVMModuleRef module) {
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
        f = LLVMGetNextFunction(f)) {
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
          block = LLVMGetNextBasicBlock(block)) {
       LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
       if (LLVMIsABranchInst(end) && LLVMIsConditional(end) &&
-          may_end_count(LLVMGetCondition(end), CONDITIONS)) {
+          mtlc_may_end_count(LLVMGetCondition(end))) {
         return true;
       }
     }

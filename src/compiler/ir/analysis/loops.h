@@ -20,6 +20,10 @@ enum { MTLC_TOO_MANY_LOOPS = 256 };
 // Returns the largest number of loops in one function.
 uint32_t mtlc_most_loops(LLVMModuleRef module);
 
+// True if a condition may end a loop after a known or small number of
+// iterations: it compares a counter with such a bound.
+bool mtlc_may_end_count(LLVMValueRef condition);
+
 // True if some loop may have a known or small number of iterations, so that
 // LLVM may unroll it: a branch compares a counter with such a bound. If there
 // is none, LLVM's unroller, which analyses each loop's body first, need not

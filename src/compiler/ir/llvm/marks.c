@@ -10,6 +10,7 @@
 #include "compiler/ir/llvm/types.h"
 
 static const char invariant[] = "invariant.load";
+static const char hold[] = "mettle.held";
 
 static unsigned mark_kind(LLVMValueRef instruction, const char *name) {
   return LLVMGetMDKindIDInContext(LLVMGetTypeContext(LLVMTypeOf(instruction)),
@@ -26,6 +27,26 @@ void mtlc_mark(LLVMValueRef instruction, const char *name) {
 bool mtlc_is_marked(LLVMValueRef instruction, const char *name) {
   return LLVMHasMetadata(instruction) &&
          LLVMGetMetadata(instruction, mark_kind(instruction, name)) != NULL;
+}
+
+void mtlc_hold_operand(LLVMBuilderRef builder, LLVMValueRef user, unsigned k) {
+  LLVMPositionBuilderBefore(builder, user);
+  LLVMValueRef held = LLVMBuildFreeze(builder, LLVMGetOperand(user, k), "");
+  mtlc_mark(held, hold);
+  LLVMSetOperand(user, k, held);
+}
+
+void mtlc_release_held(LLVMValueRef function) {
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    LLVMValueRef next;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
+      next = LLVMGetNextInstruction(i);
+      if (mtlc_is_opcode(i, LLVMFreeze) && mtlc_is_marked(i, hold)) {
+        mtlc_replace(i, LLVMGetOperand(i, 0));
+      }
+    }
+  }
 }
 
 void mtlc_mark_invariant(LLVMValueRef load) {

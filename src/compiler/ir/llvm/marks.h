@@ -26,6 +26,10 @@ void mtlc_keep_flags(LLVMValueRef from, LLVMValueRef made);
 // Removes flags that promise something about an instruction's result or
 // operands.
 void mtlc_drop_flags(LLVMValueRef instruction);
+// Hides an operand from LLVM's loop passes behind a marked freeze, until all of
+// a function's are released.
+void mtlc_hold_operand(LLVMBuilderRef builder, LLVMValueRef user, unsigned k);
+void mtlc_release_held(LLVMValueRef function);
 // Marks a load of memory that nothing writes while the kernel runs.
 void mtlc_mark_invariant(LLVMValueRef load);
 bool mtlc_is_invariant(LLVMValueRef load);

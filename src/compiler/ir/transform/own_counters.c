@@ -18,8 +18,6 @@
 
 enum { PATIENCE = 200 };
 
-static const char hold[] = "mettle.held";
-
 // How a value differs between threads.
 typedef enum difference { SAME, STRIDED, ANY } difference;
 
@@ -144,28 +142,10 @@ bool mtlc_hold_own_counters(mtlc_kernel *kernel, LLVMValueRef function) {
   }
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
   for (size_t n = 0; n < extensions.count; n++) {
-    LLVMValueRef extension = extensions.items[n];
-    LLVMPositionBuilderBefore(builder, extension);
-    LLVMValueRef held =
-        LLVMBuildFreeze(builder, LLVMGetOperand(extension, 0), "");
-    mtlc_mark(held, hold);
-    LLVMSetOperand(extension, 0, held);
+    mtlc_hold_operand(builder, extensions.items[n], 0);
   }
   const bool any = extensions.count > 0;
   LLVMDisposeBuilder(builder);
   free(extensions.items);
   return any;
-}
-
-void mtlc_release_own_counters(LLVMValueRef function) {
-  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
-       block = LLVMGetNextBasicBlock(block)) {
-    LLVMValueRef next;
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
-      next = LLVMGetNextInstruction(i);
-      if (mtlc_is_opcode(i, LLVMFreeze) && mtlc_is_marked(i, hold)) {
-        mtlc_replace(i, LLVMGetOperand(i, 0));
-      }
-    }
-  }
 }

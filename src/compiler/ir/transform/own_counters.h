@@ -9,8 +9,7 @@
 #include "compiler/ir/kernel/kernel.h"
 
 // Keeps LLVM from making such counters as wide as the addresses that they lead
-// to, until it is let go. True if there are any.
+// to, until mtlc_release_held. True if there are any.
 bool mtlc_hold_own_counters(mtlc_kernel *kernel, LLVMValueRef function);
-void mtlc_release_own_counters(LLVMValueRef function);
 
 #endif
