@@ -11,8 +11,8 @@ from typing import Any, Callable, Dict, FrozenSet, List, Optional, Sequence, \
 
 import numpy as np
 
-from . import _dtypes, _host
-from .array import Array
+from . import _dtypes, _gpu, _host
+from .array import Array, over_gpu
 from .buffer import Buffer
 from .errors import InvalidArgumentError
 from .function_table import FunctionTable
@@ -56,12 +56,13 @@ def _not_contiguous(name: str) -> Exception:
 class Parameter:
     """One argument of a kernel."""
 
-    __slots__ = ("name", "kind", "index", "argument", "code", "dtype",
-                 "memory", "_accepts", "_words", "_is_written", "_pack",
-                 "_convert")
+    __slots__ = ("name", "kind", "index", "argument", "device", "code",
+                 "dtype", "memory", "_accepts", "_words", "_is_written",
+                 "_pack", "_convert")
 
-    def __init__(self, argument: Argument) -> None:
+    def __init__(self, argument: Argument, device: Any) -> None:
         self.argument = argument
+        self.device = device
         self.name, self.kind, self.index = (argument.name, argument.kind,
                                             argument.index)
         self.code = _dtypes.MSL_NAMES.index(argument.type)
@@ -200,6 +201,11 @@ class Parameter:
                                   value.offset), used)
         elif isinstance(value, np.generic) and value.ndim == 0:
             self._add_value(words, value.item(), used)
+        elif _gpu.gpu_of(value) is not None:
+            array = over_gpu(value, self.device)
+            self.add(words, array, used)
+            used.is_host = True
+            used.keeps.append(array)
         elif _host.is_array(value):
             used.keeps.append(value)
             self._add_memory(words, _host.as_numpy(value), used)
@@ -263,11 +269,10 @@ class Parameter:
 class TensorParameter(Parameter):
     """A tensor argument: the array's shape becomes the tensor's."""
 
-    __slots__ = ("device",)
+    __slots__ = ()
 
     def __init__(self, argument: Argument, device: Any) -> None:
-        super().__init__(argument)
-        self.device = device
+        super().__init__(argument, device)
         self.dtype = None  # never plain memory
 
     def add(self, words: List[int], value: Any, used: Used) -> None:
@@ -283,6 +288,9 @@ class TensorParameter(Parameter):
         if not isinstance(value, Array) and not _host.is_array(value):
             raise TypeError(f"argument {self.name!r} is a tensor in the "
                             f"kernel, {type(value).__name__} was given")
+        if _gpu.gpu_of(value) is not None:
+            value = over_gpu(value, self.device)
+            used.is_host = True
         host = value if isinstance(value, Array) else _host.as_numpy(value)
         if self._accepts is not None and host.dtype not in self._accepts:
             raise self._wrong_type(host.dtype)
@@ -357,6 +365,7 @@ def describe(arguments: Sequence[Argument], device: Any) -> \
                           key=lambda a: a.index))
     ordered = [next(buffers) if a.kind == "buffer" else a
                for a in active if a.kind != "threadgroup"]
-    given = [TensorParameter(a, device) if a.tensor_extents else Parameter(a)
+    given = [(TensorParameter if a.tensor_extents else Parameter)(a, device)
              for a in ordered]
-    return given, [Parameter(a) for a in active if a.kind == "threadgroup"]
+    return given, [Parameter(a, device) for a in active
+                   if a.kind == "threadgroup"]

@@ -19,8 +19,8 @@ def is_torch(value: Any) -> bool:
 def torch_numpy(tensor: Any) -> np.ndarray:
     """The memory of a torch CPU tensor as a NumPy array."""
     if tensor.device.type != "cpu":
-        raise TypeError(f"a torch tensor on {tensor.device}; only those on "
-                        "the CPU are in the host's memory")
+        raise TypeError(f"a torch tensor on {tensor.device}; this takes those "
+                        "in the host's memory")
     tensor = tensor.detach()
     if str(tensor.dtype) == "torch.bfloat16":  # NumPy has no such type itself
         import torch
@@ -45,10 +45,12 @@ def is_tensor(value: Any) -> bool:
 def plain_tensor(tensor: Any) -> Optional[Tuple[np.dtype, int, int, int]]:
     """(type, address, bytes, elements) of a torch tensor; None where more
     than a look at it is wanted: torch_numpy takes four times as long."""
+    if not tensor.is_cpu:
+        return None
     dtype = _tensor_dtypes.get(tensor.dtype)
     if dtype is None:
         dtype = _tensor_dtypes[tensor.dtype] = torch_numpy(tensor).dtype
-    if not tensor.is_cpu or tensor.is_neg() or not tensor.is_contiguous():
+    if tensor.is_neg() or not tensor.is_contiguous():
         return None
     count = tensor.numel()
     return dtype, tensor.data_ptr(), count * tensor.element_size(), count

@@ -61,6 +61,7 @@ mtl_buffer_create: p f f -> s
 mtl_buffer_release: p -> v
 mtl_buffer_contents: p -> p
 mtl_buffer_length: p -> z
+mtl_buffer_storage_mode: p -> i
 mtl_buffer_gpu_address: p -> U
 mtl_buffer_did_modify_range: p z z -> s
 mtl_buffer_set_label: p S -> v

@@ -10,7 +10,7 @@ from typing import Any, Iterator, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _dtypes, _host
+from . import _dtypes, _gpu, _host
 from .buffer import Buffer
 from .device import Device, default_device
 from .errors import InvalidArgumentError
@@ -127,11 +127,24 @@ class Array:
             return result.astype(dtype)
         return result.copy() if copy else result
 
+    def _gpu_array(self) -> Optional[_gpu.GpuArray]:
+        """Where it is, if that is in a GPU's memory alone."""
+        name, _, number = self.device.name.partition(":")
+        if name != "cuda" or not self.buffer.is_private:
+            return None
+        return _gpu.GpuArray(self.buffer.gpu_address + self.offset,
+                             int(number or 0), self.dtype, self.shape, self)
+
     def __dlpack_device__(self) -> Tuple[int, int]:
-        return CPU
+        found = self._gpu_array()
+        return CPU if found is None else (_gpu.CUDA, found.gpu)
 
     def __dlpack__(self, **options: Any) -> Any:
         options.pop("stream", None)
+        found = self._gpu_array()
+        if found is not None:
+            self.synchronize()
+            return _gpu.capsule_of(self, found)
         values = self.numpy()
         if _dtypes.name_of(self.dtype) != "bfloat16":
             return _capsule(values, options)
@@ -211,9 +224,12 @@ def asarray(values: Any, *, device: Optional[Device] = None) -> Array:
     """An array over the memory of another one, where it lies, if it is
     contiguous and in the host's memory: NumPy's, torch's, DLPack's. Otherwise
     as array. The other one is kept; what writes to it in the meantime is the
-    caller's concern."""
+    caller's concern. On the device cuda so are arrays in the GPU's memory:
+    torch's, CuPy's, JAX's, DLPack's."""
     if isinstance(values, Array):
         return values
+    if _gpu.gpu_of(values) is not None:
+        return over_gpu(values, device or default_device())
     if not _host.is_array(values):
         return array(values, device=device)
     host = _host.as_numpy(values)
@@ -222,3 +238,20 @@ def asarray(values: Any, *, device: Optional[Device] = None) -> Array:
     buffer = Buffer.over(device or default_device(), host)
     buffer._keeps = (values, host)
     return Array(buffer, host.shape, host.dtype, buffer.offset)
+
+
+def over_gpu(values: Any, device: Device) -> Array:
+    """An array over the memory of another package's array in the GPU's."""
+    gpu = _gpu.gpu_of(values)
+    name, _, number = device.name.partition(":")
+    if name != "cuda" or int(number or 0) != gpu:
+        raise InvalidArgumentError(
+            f"an array in the memory of GPU {gpu}: kernels of the device "
+            f"{device.name!r} cannot reach it, those of "
+            f"{'cuda' if not gpu else f'cuda:{gpu}'!r} can")
+    found = _gpu.look(values)
+    size = math.prod(found.shape) * found.dtype.itemsize
+    if not size:
+        return empty(found.shape, found.dtype, device=device)
+    return Array(Buffer.over_gpu(device, found.address, size, found.keeps),
+                 found.shape, found.dtype)

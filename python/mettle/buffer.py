@@ -85,6 +85,22 @@ class Buffer(Handle):
         buffer._keeps = (array, host)
         return buffer
 
+    @classmethod
+    def over_gpu(cls, device: "Device", address: int, nbytes: int,
+                 keeps: Any) -> "Buffer":
+        """A private buffer over memory that others have on the GPU."""
+        desc = BufferDesc(length_bytes=nbytes, no_copy_bytes=address,
+                          storage_mode=STORAGE["private"])
+        buffer = cls(device, 0, _handle=make(mtl.mtl_buffer_create, device,
+                                             ctypes.byref(desc)))
+        buffer._keeps = keeps
+        return buffer
+
+    @property
+    def is_private(self) -> bool:
+        """True if the host has no contents of it."""
+        return mtl.mtl_buffer_storage_mode(self) == STORAGE["private"]
+
     def __repr__(self) -> str:
         label = f" {self.label!r}" if self.label else ""
         return f"<mettle.Buffer{label} of {len(self)} bytes>"

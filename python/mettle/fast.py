@@ -14,11 +14,11 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _dtypes, _host
+from . import _dtypes, _gpu, _host
 from ._arguments import BUFFER, BYTES, MEMORY, Used
 from ._native import triple
 from ._prelude import ATTRIBUTES, PRELUDE
-from .array import Array, empty
+from .array import Array, empty, over_gpu
 from .device import Device, default_device
 from .errors import InvalidArgumentError
 from .library import Library, Pipeline
@@ -33,7 +33,7 @@ class _Input(NamedTuple):
 
     array: Optional[Array]
     host: Optional[np.ndarray]
-    is_ours: bool  # nobody else can change it
+    is_ours: bool  # nobody else can change it; else the call waits
     msl: str
     shape: Tuple[int, ...]
     strides: Tuple[int, ...]  # elements
@@ -65,9 +65,12 @@ def _row_strides(shape: Sequence[int]) -> Tuple[int, ...]:
     return tuple(strides)
 
 
-def _input(value: Any, row_contiguous: bool) -> _Input:
+def _input(value: Any, row_contiguous: bool, device: Device) -> _Input:
+    is_ours = _gpu.gpu_of(value) is None or isinstance(value, Array)
+    if not is_ours:
+        value = over_gpu(value, device)
     if isinstance(value, Array):
-        return _Input(value, None, True, _dtypes.msl_type(value.dtype),
+        return _Input(value, None, is_ours, _dtypes.msl_type(value.dtype),
                       value.shape, _row_strides(value.shape), value.size)
     return _host_input(value, row_contiguous)
 
@@ -216,7 +219,8 @@ class MetalKernel:
         stream         MLX's; there is one queue"""
         self._check(inputs, output_shapes, output_dtypes)
         dtypes = [_dtypes.to_numpy(dtype) for dtype in output_dtypes]
-        given = [_input(value, self.ensure_row_contiguous)
+        given = [_input(value, self.ensure_row_contiguous,
+                        self._device or default_device())
                  for value in inputs]
         pipeline = self._pipeline(given, dtypes, template or [], verbose)
         outputs = [empty(tuple(shape), dtype, device=pipeline.device)
@@ -273,14 +277,15 @@ class MetalKernel:
             if given.array is not None:
                 add(BUFFER, given.array.buffer.handle, given.array.offset, 0)
                 used.resources.append(given.array.buffer)
+                used.keeps.append(given.array)
             else:
                 host = given.host
                 assert host is not None
                 if host.size == 0:  # there is nothing to read
                     host = np.zeros(1, np.uint64)
                 used.keeps.append(host)
-                used.is_host = used.is_host or not given.is_ours
                 add(MEMORY, *_extent(host))
+            used.is_host = used.is_host or not given.is_ours
             for detail in details if given.shape else ():
                 if detail == "shape":
                     add_bytes(given.shape, "int32")

@@ -2,11 +2,13 @@
 """Arrays, and the memory that they share with other packages."""
 
 import unittest
+from unittest import mock
 
 import numpy as np
 from case import SAXPY
 
 import mettle
+from mettle import _gpu
 
 LIB = mettle.compile_shader(SAXPY)
 
@@ -92,6 +94,81 @@ class Arrays(unittest.TestCase):
             LIB.saxpy(torch.ones(0), y, 0.5)
         with self.assertRaisesRegex(TypeError, "[Ss]parse"):
             LIB.saxpy(torch.ones(6).to_sparse(), y, 0.5)
+
+    def test_gpu_memory_wants_its_device(self):
+        class Producer:
+            def __dlpack__(self, **options):
+                raise AssertionError("looked at in spite of its device")
+
+            def __dlpack_device__(self):
+                return 2, 1
+        for take in (mettle.asarray, lambda x: LIB.saxpy(x, x, 0.5)):
+            with self.assertRaisesRegex(ValueError, "GPU 1.*'cuda:1' can"):
+                take(Producer())
+
+    def test_gpu_capsules(self):
+        host = np.arange(12, dtype=np.int16)
+        made = _gpu.GpuArray(host.ctypes.data, 0, host.dtype, (3, 4), None)
+
+        class Producer:
+            def __dlpack__(self, stream):
+                self.stream = stream
+                return _gpu.capsule_of(host, made)
+        producer = Producer()
+        with mock.patch.object(_gpu, "_finish_default_stream") as finish:
+            found = _gpu.look(producer)
+        finish.assert_called_once_with(0)
+        self.assertEqual(producer.stream, 1)
+        self.assertEqual(found[:4], made[:4])
+        self.assertEqual(len(_gpu._exported), 1)
+        del found
+        self.assertFalse(_gpu._exported)
+
+    def test_gpu_layouts(self):
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("no torch")
+        x = torch.ones(4, 6, dtype=torch.bfloat16)
+
+        def read(tensor):  # capsules of the host's memory are like a GPU's
+            return _gpu.read_capsule(tensor.__dlpack__(), tensor)
+        found = read(x[2:])
+        self.assertEqual(found.address, x.data_ptr() + 24)
+        self.assertEqual(found.shape, (2, 6))
+        self.assertEqual(found.dtype.itemsize, 2)
+        with self.assertRaisesRegex(ValueError, "not contiguous"):
+            read(x.t())
+        with self.assertRaisesRegex(TypeError, "type 5"):
+            read(torch.ones(2, dtype=torch.complex64))
+
+    def test_torch_on_a_gpu(self):
+        try:
+            import torch
+            cuda = mettle.Device("cuda")
+            there = torch.arange(6.0, device="cuda")
+        except (ImportError, mettle.MettleError, RuntimeError,
+                AssertionError) as error:
+            self.skipTest(f"no GPU: {error}")
+        lib = mettle.compile_shader(SAXPY, device=cuda)
+        y = torch.ones(6, device="cuda")
+        lib.saxpy(there, y, 0.5)
+        self.assertEqual(y.tolist(), [1, 1.5, 2, 2.5, 3, 3.5])
+        shared = mettle.asarray(y[2:], device=cuda)
+        lib.saxpy(there, shared, 1.0, threads=4)
+        shared.synchronize()
+        self.assertEqual(y.tolist(), [1, 1.5, 2, 3.5, 5, 6.5])
+        self.assertEqual(torch.from_dlpack(shared).data_ptr(),
+                         y.data_ptr() + 8)
+        own = mettle.Array(mettle.Buffer(cuda, 24, storage="private"), 6)
+        lib.saxpy(there, own, 2.0)
+        self.assertEqual(torch.from_dlpack(own).tolist(), [0, 2, 4, 6, 8, 10])
+        kernel = mettle.fast.metal_kernel(
+            "twice", ["x"], ["y"], "uint i = thread_position_in_grid.x; "
+            "y[i] = 2 * x[i];", device=cuda)
+        twice, = kernel(inputs=[y], grid=(6, 1, 1), threadgroup=(6, 1, 1),
+                        output_shapes=[(6,)], output_dtypes=[np.float32])
+        self.assertEqual(twice.tolist(), [2, 3, 4, 7, 10, 13])
 
     def test_bfloat16_between_packages(self):
         try:
