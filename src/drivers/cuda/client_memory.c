@@ -92,8 +92,8 @@ static mtl_status take_pinning(char *bytes, size_t length_bytes,
   }
   const CUresult result = pin(bytes, length_bytes);
   if (result == CUDA_SUCCESS) {
-    *made = (cuda_pinning){.next = pinnings, .first = bytes,
-                           .bytes = length_bytes, .users = 1};
+    *made = (cuda_pinning){
+        .next = pinnings, .first = bytes, .bytes = length_bytes, .users = 1};
     pinnings = made;
     *out_pinning = made;
     return MTL_OK;
