@@ -48,7 +48,7 @@ static int cycle_of(const loops *l, LLVMBasicBlockRef block) {
 // True if a value is the same for all threads: made of the kernel's arguments.
 static bool is_same_for_all(LLVMValueRef value, uint32_t depth) {
   if (!LLVMIsAInstruction(value)) {
-    return true;
+    return !LLVMIsAArgument(value);
   }
   if (depth == 0 || LLVMIsAPHINode(value) || LLVMIsAAllocaInst(value)) {
     return false;
@@ -146,19 +146,11 @@ static void hold_others(mtlc_kernel *kernel, LLVMValueRef function) {
   clear(&l);
 }
 
-static bool has_branches(LLVMModuleRef module) {
-  bool any = false;
-  for (LLVMValueRef f = LLVMGetFirstFunction(module); f && !any;
-       f = LLVMGetNextFunction(f)) {
-    loops l = {0};
-    any = !LLVMIsDeclaration(f) && find_branches(f, &l);
-    clear(&l);
-  }
-  return any;
-}
-
 mtl_status mtlc_unswitch(mtlc_kernel *kernel) {
-  if (!has_branches(kernel->module)) {
+  loops l = {0};
+  const bool any = find_branches(kernel->thread, &l);
+  clear(&l);
+  if (!any) {
     return MTL_OK;
   }
   MTL_TRY(mtlc_run_llvm_passes(kernel, hoisting));
