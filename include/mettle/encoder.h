@@ -56,6 +56,9 @@ typedef struct mtl_sample_attachment {
 typedef struct mtl_encoder_desc {
   mtl_dispatch_type dispatch_type;  // of a compute encoder
   mtl_sample_attachment samples[MTL_MAX_SAMPLE_ATTACHMENTS];
+  // Goes on with the command buffer's encoder before, of either kind: one of
+  // Metal 4's has dispatches and copies.
+  bool continues_encoder;
 } mtl_encoder_desc;
 
 // Opens a compute encoder.
@@ -234,6 +237,43 @@ MTL_API void mtl_compute_encoder_update_fence(mtl_compute_encoder *encoder,
                                               mtl_fence *fence);
 MTL_API void mtl_compute_encoder_wait_fence(mtl_compute_encoder *encoder,
                                             mtl_fence *fence);
+
+// Kinds of work, or-ed.
+typedef enum mtl_stages {
+  MTL_STAGE_DISPATCH = 1,
+  MTL_STAGE_BLIT = 2,
+  MTL_STAGES_ALL = 3,
+} mtl_stages;
+
+typedef enum mtl_order_kind {
+  MTL_ORDER_WITHIN_ENCODER = 0,  // earlier work of this encoder, before later
+  MTL_ORDER_BEHIND_QUEUE,        // that of earlier encoders, before later work
+                                 // of this one
+  MTL_ORDER_BEFORE_QUEUE,        // earlier work of this encoder, before later
+                                 // encoders
+  MTL_ORDER_UPDATE_FENCE,        // signals fence behind work of this encoder
+  MTL_ORDER_WAIT_FENCE,          // later work of it waits for fence
+} mtl_order_kind;
+
+typedef struct mtl_order {
+  mtl_order_kind kind;
+  mtl_stages after;   // the earlier work; not of WAIT_FENCE
+  mtl_stages before;  // the later work; not of UPDATE_FENCE
+  mtl_fence *fence;   // of the last two
+} mtl_order;
+
+// Orders work of a queue that is ordered by barriers. In other queues only
+// MTL_ORDER_WITHIN_ENCODER adds something.
+//
+// Errors     MTL_INVALID_ARGUMENT  a kind or stages that do not exist, or a
+//                                  fence that is NULL or another device's
+// Source     Metal: -[MTL4CommandEncoder
+// barrierAfterEncoderStages:beforeEncoderStages:visibilityOptions:],
+// barrierAfterQueueStages:beforeStages:visibilityOptions:,
+// barrierAfterStages:beforeQueueStages:visibilityOptions:,
+// updateFence:afterEncoderStages:, waitForFence:beforeEncoderStages:
+MTL_API void mtl_compute_encoder_order(mtl_compute_encoder *encoder,
+                                       const mtl_order *order);
 
 // Names what follows, in errors and traces; groups nest.
 MTL_API void mtl_compute_encoder_push_debug_group(mtl_compute_encoder *encoder,

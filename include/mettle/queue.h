@@ -24,7 +24,15 @@ typedef struct mtl_queue_desc {
                                  // their own; 0 for that of the environment
   bool times_work;               // all its command buffers tell when each
                                  // piece of their work ran (counters.h)
+  bool is_ordered_by_barriers;   // as below
 } mtl_queue_desc;
+
+// A queue that is ordered by barriers tracks no hazards, whatever its buffers
+// say: commands, encoders and command buffers may overlap but for what
+// mtl_compute_encoder_order, events and the host order. All its compute
+// encoders are concurrent. Mettle runs its encoders one after another.
+//
+// Source     Metal: MTL4CommandQueue
 
 // How long a command buffer's work may run, measured from when its queue takes
 // it up; the time that it waits for events, or for code to be compiled, does

@@ -26,7 +26,8 @@ void mtli_check_turn_on(void);
 // Parses a list of checks, "races,bounds". False for an unknown name.
 bool mtli_check_parse(const char *text, uint32_t *out_checks);
 
-// --- memory -------------------------------------------------------------------
+// --- memory
+// -------------------------------------------------------------------
 
 // A buffer is first seen, or is made. is_unset: it has no contents yet, for
 // which its host cannot have given any. is_untracked: encoders over it may
@@ -42,7 +43,8 @@ void mtli_check_memory_orders(uint64_t queue, uint64_t address);
 // Copies the state of bytes at source, which may be unset, with them.
 void mtli_check_memory_copy(uint64_t first, uint64_t source, uint64_t bytes);
 
-// --- hosts --------------------------------------------------------------------
+// --- hosts
+// --------------------------------------------------------------------
 
 // True if MTLI_CHECK_HOST is requested for a device whose kernels see the
 // host's memory.
@@ -74,16 +76,17 @@ void mtli_check_host_forget(uint64_t contents);
 bool mtli_check_host_fault(uint64_t address, bool is_write,
                            uint64_t instruction);
 
-// --- dispatches -----------------------------------------------------------------
+// --- dispatches
+// -----------------------------------------------------------------
 
 // One parameter of a kernel.
 typedef struct mtli_check_argument {
-  uint64_t first;   // of a buffer: its address
-  uint64_t bytes;  // the number of bytes; 0 for other arguments
-  const char *name;  // borrowed for the dispatch
+  uint64_t first;      // of a buffer: its address
+  uint64_t bytes;      // the number of bytes; 0 for other arguments
+  const char *name;    // borrowed for the dispatch
   mtl_data_type type;  // of its elements; none: words
-  bool is_host;     // hosts, or later dispatches, read it
-  bool is_buffer;   // it has a shadow: no inline bytes
+  bool is_host;        // hosts, or later dispatches, read it
+  bool is_buffer;      // it has a shadow: no inline bytes
 } mtli_check_argument;
 
 typedef struct mtli_check_dispatch {
@@ -95,9 +98,9 @@ typedef struct mtli_check_dispatch {
   // arguments.
   const uint64_t *residents;
   size_t resident_count;
-  uint64_t queue;    // which one, never 0
-  unsigned orders;   // mtl_barrier_scope: behind all of the queue's work on
-                     // such memory before it
+  uint64_t queue;   // which one, never 0
+  unsigned orders;  // mtl_barrier_scope: behind all of the queue's work on
+                    // such memory before it
   uint32_t group_count[3];
 } mtli_check_dispatch;
 
@@ -107,8 +110,8 @@ mtli_check *mtli_check_begin(const mtli_check_dispatch *dispatch);
 // Returns the threadgroup to run as number `step`, of group_count's product.
 uint32_t mtli_check_group_at(mtli_check *check, uint32_t step);
 // Begins a threadgroup whose memory, of that many bytes, begins there.
-void mtli_check_enter_group(mtli_check *check, uint32_t group, void *threadgroup,
-                      uint64_t bytes);
+void mtli_check_enter_group(mtli_check *check, uint32_t group,
+                            void *threadgroup, uint64_t bytes);
 // Ends a run of all threadgroups. True if another one is to be made, under
 // another schedule (explore:N): what the dispatch found in memory is restored.
 bool mtli_check_again(mtli_check *check);
@@ -117,7 +120,8 @@ bool mtli_check_is_to_stop(const mtli_check *check);
 // out_text: the dispatch's first finding, malloc'ed; NULL without one.
 void mtli_check_end(mtli_check *check, char **out_text);
 
-// --- screening -------------------------------------------------------------------
+// --- screening
+// -------------------------------------------------------------------
 
 // False if checked code is to run at once: METTLE_CHECK_SCREEN is 0, or the
 // schedule is not forward alone.
@@ -144,10 +148,10 @@ void mtli_check_queue_ends(void);
 void mtli_check_queue_orders(uint64_t queue);
 // Records that the encoder with this ordinal in its command buffer begins or
 // resumes on a queue. Over untracked memory only fences order encoders: those
-// that the queue updates or has waited for within an encoder.
-void mtli_check_encoder(uint64_t queue, uint32_t ordinal);
-void mtli_check_fence_updated(uint64_t queue, uint64_t fence);
-void mtli_check_fence_waited(uint64_t queue, uint64_t fence);
+// that the queue updates or has waited for within an encoder. On a queue that
+// is ordered by barriers nothing else does, nor commands of an encoder.
+void mtli_check_encoder(uint64_t queue, uint32_t ordinal, bool has_barriers);
+void mtli_check_order(uint64_t queue, const mtl_order *order);
 void mtli_check_fence_ends(uint64_t fence);
 // Record signals and waits of an event: a queue or the host is about to signal
 // a value, or has waited for one and resumes. After mtli_check_event_ends the
@@ -173,8 +177,9 @@ void mtli_check_forget(void *clock);
 typedef struct mtli_check_piece {
   const char *name;  // for findings; static
   uint64_t queue;
-  unsigned orders;  // as of a dispatch
-  uint64_t read;     // addresses; 0 for none
+  unsigned orders;      // as of a dispatch
+  bool is_of_dispatch;  // of that stage, else a blit
+  uint64_t read;        // addresses; 0 for none
   uint64_t written;
   uint64_t bytes;  // of each
 } mtli_check_piece;

@@ -3,7 +3,9 @@
 // fences, events, and the host where it has seen that work is complete.
 //
 // A queue orders its encoders over memory that is tracked. Over untracked
-// memory they may overlap, unless fences, an event or the host order them.
+// memory they may overlap, unless fences, an event or the host order them. A
+// queue that is ordered by barriers orders nothing by itself: each encoder
+// there is divided into sections, which barriers order, each stage by itself.
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +13,14 @@
 
 enum {
   SIGNALS = 16,
-  ENCODERS = 256,  // older ones count as ordered
-  ENCODER_WORDS = ENCODERS / 64,
+  ENCODERS = 256,  // sections; older ones count as ordered
+  ENCODER_WORDS = CHECK_STAGES * ENCODERS / 64,
 };
+
+// Work of sections: a bit for each stage and place in encoders.
+typedef struct sections {
+  uint64_t bits[ENCODER_WORDS];
+} sections;
 
 // The work that a queue or the host is ordered after, kept by a command buffer.
 typedef struct check_clock {
@@ -33,17 +40,23 @@ typedef struct clock_of_queue {
   // own.
   check_segment known[CHECK_QUEUES];
   uint32_t ordinal;  // number of the current encoder in its command buffer
-  uint32_t encoder;  // its number
+  uint32_t encoder;  // its section's number
+  bool has_barriers;
+  sections
+      produced[CHECK_STAGES];  // comes before such work of encoders to come
 } clock_of_queue;
 
 static clock_of_queue clocks[CHECK_QUEUES];
 static uint32_t clock_count;
 
+// A section of an encoder: all of it, but on a queue ordered by barriers.
 typedef struct encoder_clock {
   uint32_t number;
+  uint32_t pass;   // number of the encoder's first section
   uint32_t queue;  // index
   check_segment first;
-  uint64_t known[ENCODER_WORDS];  // a bit for each place in encoders
+  uint32_t stages;               // that it has work of, bits
+  sections known[CHECK_STAGES];  // comes before such work of it
 } encoder_clock;
 
 static encoder_clock encoders[ENCODERS];  // by number, from 1
@@ -51,7 +64,7 @@ static uint32_t encoder_count;
 
 typedef struct fence_clock {
   uint64_t fence;
-  uint64_t known[ENCODER_WORDS];
+  sections known;
 } fence_clock;
 
 static fence_clock *fences;  // [fence_count]
@@ -117,17 +130,45 @@ static void grow(void *items, size_t count, size_t *capacity, size_t bytes) {
 
 // --- encoders and fences -----------------------------------------------------
 
-static bool has_bit(const uint64_t *bits, uint32_t at) {
-  return bits[at / 64] >> at % 64 & 1;
+static uint32_t bit_of(uint32_t section, uint32_t stage) {
+  return stage * ENCODERS + section % ENCODERS;
 }
 
-static void forget_place(uint32_t at) {
-  const uint64_t kept = ~((uint64_t)1 << at % 64);
-  for (uint32_t i = 0; i < ENCODERS; ++i) {
-    encoders[i].known[at / 64] &= kept;
+static bool has(const sections *set, uint32_t section, uint32_t stage) {
+  const uint32_t at = bit_of(section, stage);
+  return set->bits[at / 64] >> at % 64 & 1;
+}
+
+static void add(sections *set, uint32_t section, uint32_t stage) {
+  const uint32_t at = bit_of(section, stage);
+  set->bits[at / 64] |= (uint64_t)1 << at % 64;
+}
+
+static void add_all(sections *set, const sections *other) {
+  for (uint32_t i = 0; i < ENCODER_WORDS; ++i) {
+    set->bits[i] |= other->bits[i];
+  }
+}
+
+static void forget(sections *set, uint32_t section) {
+  for (uint32_t stage = 0; stage < CHECK_STAGES; ++stage) {
+    const uint32_t at = bit_of(section, stage);
+    set->bits[at / 64] &= ~((uint64_t)1 << at % 64);
+  }
+}
+
+// A new section takes the place of an old one, of which nothing is known.
+static void forget_place(uint32_t section) {
+  for (uint32_t stage = 0; stage < CHECK_STAGES; ++stage) {
+    for (uint32_t i = 0; i < ENCODERS; ++i) {
+      forget(&encoders[i].known[stage], section);
+    }
+    for (uint32_t i = 0; i < clock_count; ++i) {
+      forget(&clocks[i].produced[stage], section);
+    }
   }
   for (size_t i = 0; i < fence_count; ++i) {
-    fences[i].known[at / 64] &= kept;
+    forget(&fences[i].known, section);
   }
 }
 
@@ -135,19 +176,32 @@ static encoder_clock *encoder_at(uint32_t number) {
   return &encoders[number % ENCODERS];
 }
 
-void mtli_check_encoder(uint64_t queue, uint32_t ordinal) {
+// Begins a section, of the pass of `before` or of a new one.
+static void begin_section(clock_of_queue *clock, const encoder_clock *before) {
+  encoder_clock made = {.number = ++encoder_count,
+                        .queue = (uint32_t)(clock - clocks),
+                        .first = clock->end};
+  made.pass = before ? before->pass : made.number;
+  memcpy(made.known, before ? before->known : clock->produced,
+         sizeof made.known);
+  clock->encoder = made.number;
+  *encoder_at(made.number) = made;
+  forget_place(made.number);
+}
+
+void mtli_check_encoder(uint64_t queue, uint32_t ordinal, bool has_barriers) {
   pthread_mutex_lock(&check_lock);
   clock_of_queue *clock = clock_of(queue);
   if (!clock->encoder || clock->ordinal != ordinal) {
     clock->ordinal = ordinal;
-    clock->encoder = ++encoder_count;
-    forget_place(encoder_count % ENCODERS);
-    *encoder_at(encoder_count) =
-        (encoder_clock){.number = encoder_count,
-                        .queue = (uint32_t)(clock - clocks),
-                        .first = clock->end};
+    clock->has_barriers = has_barriers;
+    begin_section(clock, NULL);
   }
   pthread_mutex_unlock(&check_lock);
+}
+
+bool check_clock_has_barriers(uint64_t queue) {
+  return clock_of(queue)->has_barriers;
 }
 
 static fence_clock *fence_of(uint64_t fence) {
@@ -156,47 +210,91 @@ static fence_clock *fence_of(uint64_t fence) {
       return &fences[i];
     }
   }
-  return NULL;
+  grow(&fences, fence_count, &fence_capacity, sizeof *fences);
+  fences[fence_count] = (fence_clock){.fence = fence};
+  return &fences[fence_count++];
 }
 
-void mtli_check_fence_updated(uint64_t queue, uint64_t number) {
-  pthread_mutex_lock(&check_lock);
-  const uint32_t own = clock_of(queue)->encoder;
-  fence_clock *fence = fence_of(number);
-  if (!fence) {
-    grow(&fences, fence_count, &fence_capacity, sizeof *fences);
-    fence = &fences[fence_count++];
+// --- barriers and fences of encoders -----------------------------------------
+
+// Adds the work of such stages of the queue's encoder so far, and what comes
+// before that; is_earlier: of the queue's encoders before it.
+static void add_work(const clock_of_queue *clock, bool is_earlier,
+                     unsigned stages, sections *out) {
+  const encoder_clock *own = encoder_at(clock->encoder);
+  for (uint32_t i = 0; i < ENCODERS; ++i) {
+    const encoder_clock *it = &encoders[i];
+    if (!it->number || it->queue != own->queue ||
+        (it->pass == own->pass) == is_earlier) {
+      continue;
+    }
+    for (uint32_t stage = 0; stage < CHECK_STAGES; ++stage) {
+      if (it->stages & stages & 1u << stage) {
+        add(out, it->number, stage);
+        add_all(out, &it->known[stage]);
+      }
+    }
   }
-  *fence = (fence_clock){.fence = number};
-  memcpy(fence->known, encoder_at(own)->known, sizeof fence->known);
-  fence->known[own % ENCODERS / 64] |= (uint64_t)1 << own % 64;
-  pthread_mutex_unlock(&check_lock);
 }
 
-void mtli_check_fence_waited(uint64_t queue, uint64_t number) {
-  pthread_mutex_lock(&check_lock);
-  encoder_clock *own = encoder_at(clock_of(queue)->encoder);
-  const fence_clock *fence = fence_of(number);
-  for (uint32_t i = 0; fence && i < ENCODER_WORDS; ++i) {
-    own->known[i] |= fence->known[i];
+static void learn(sections *known, unsigned stages, const sections *work) {
+  for (uint32_t stage = 0; stage < CHECK_STAGES; ++stage) {
+    if (stages >> stage & 1) {
+      add_all(&known[stage], work);
+    }
   }
+}
+
+static void order_work(clock_of_queue *clock, const mtl_order *order) {
+  sections work = {0};
+  const encoder_clock *own = encoder_at(clock->encoder);
+  // What follows in the encoder is none of the earlier work.
+  if (clock->has_barriers && own->stages) {
+    begin_section(clock, own);
+  }
+  sections *known = encoder_at(clock->encoder)->known;
+  switch (order->kind) {
+    case MTL_ORDER_WITHIN_ENCODER:
+      add_work(clock, false, order->after, &work);
+      learn(known, order->before, &work);
+      break;
+    case MTL_ORDER_BEHIND_QUEUE:
+      add_work(clock, true, order->after, &work);
+      learn(known, order->before, &work);
+      break;
+    case MTL_ORDER_BEFORE_QUEUE:
+      add_work(clock, false, order->after, &work);
+      learn(clock->produced, order->before, &work);
+      break;
+    case MTL_ORDER_UPDATE_FENCE:
+      add_work(clock, false, order->after, &work);
+      fence_of((uintptr_t)order->fence)->known = work;
+      break;
+    case MTL_ORDER_WAIT_FENCE:
+      learn(known, order->before, &fence_of((uintptr_t)order->fence)->known);
+      break;
+  }
+}
+
+void mtli_check_order(uint64_t queue, const mtl_order *order) {
+  pthread_mutex_lock(&check_lock);
+  order_work(clock_of(queue), order);
   pthread_mutex_unlock(&check_lock);
 }
 
 void mtli_check_fence_ends(uint64_t number) {
   pthread_mutex_lock(&check_lock);
   fence_clock *fence = fence_of(number);
-  if (fence) {
-    *fence = fences[--fence_count];
-  }
+  *fence = fences[--fence_count];
   pthread_mutex_unlock(&check_lock);
 }
 
-// True if a fence orders one encoder of a queue before another, or if it lies
-// so far back that it is forgotten.
-static bool is_encoder_known(uint32_t own, uint32_t before) {
+// True if work of a section comes before the stage's work of another of the
+// same queue, or if the section lies so far back that it is forgotten.
+static bool is_encoder_known(uint32_t own, uint32_t own_stage, uint32_t before,
+                             uint32_t stage) {
   return before + ENCODERS <= encoder_count || before == 0 ||
-         has_bit(encoder_at(own)->known, before % ENCODERS);
+         has(&encoder_at(own)->known[own_stage], before, stage);
 }
 
 bool check_past_is_ordered(const check_state *s, const check_past *past,
@@ -206,18 +304,22 @@ bool check_past_is_ordered(const check_state *s, const check_past *past,
   if (past->queue != s->queue) {
     return segment < own->known[past->queue];
   }
+  const bool is_known =
+      segment < own->known[s->queue] ||
+      is_encoder_known(own->encoder, s->stage, past->encoder, past->stage);
+  if (own->has_barriers) {
+    return is_known;
+  }
   const check_segment window =
       kind & CHECK_TEXELS ? own->window.texels : own->window.buffers;
   return (segment < window || segment < barrier) &&
-         (kind & CHECK_TRACKED || past->encoder == own->encoder ||
-          segment < own->known[s->queue] ||
-          is_encoder_known(own->encoder, past->encoder));
+         (kind & CHECK_TRACKED || past->encoder == own->encoder || is_known);
 }
 
 // --- dispatches --------------------------------------------------------------
 
-uint32_t check_clock_take(uint64_t queue, unsigned orders, check_segment next,
-                          uint32_t *out_encoder) {
+void check_clock_take(check_state *s, uint64_t queue, unsigned orders,
+                      check_segment next) {
   clock_of_queue *clock = clock_of(queue);
   if (orders & MTL_BARRIER_BUFFERS) {
     clock->window.buffers = next;
@@ -225,8 +327,15 @@ uint32_t check_clock_take(uint64_t queue, unsigned orders, check_segment next,
   if (orders & MTL_BARRIER_TEXTURES) {
     clock->window.texels = next;
   }
-  *out_encoder = clock->encoder;
-  return (uint32_t)(clock - clocks);
+  // Of an indirect command buffer.
+  if (clock->has_barriers && orders && s->stage == CHECK_STAGE_DISPATCH) {
+    order_work(clock, &(mtl_order){.kind = MTL_ORDER_WITHIN_ENCODER,
+                                   .after = MTL_STAGES_ALL,
+                                   .before = MTL_STAGES_ALL});
+  }
+  encoder_at(clock->encoder)->stages |= 1u << s->stage;
+  s->queue = (uint32_t)(clock - clocks);
+  s->encoder = clock->encoder;
 }
 
 check_window check_clock_window(uint32_t queue) {
@@ -237,36 +346,62 @@ void check_clock_set_window(uint32_t queue, check_window window) {
   clocks[queue].window = window;
 }
 
+void check_clock_run_again(check_state *s, check_segment next) {
+  clock_of_queue *clock = &clocks[s->queue];
+  clock->window = (check_window){next, next};
+  if (clock->has_barriers) {
+    clock->end = next;
+    begin_section(clock, encoder_at(clock->encoder));
+    add(&encoder_at(clock->encoder)->known[s->stage], s->encoder, s->stage);
+    encoder_at(clock->encoder)->stages |= 1u << s->stage;
+    s->encoder = clock->encoder;
+  }
+}
+
 void check_clock_end(uint32_t queue, check_segment end) {
   clocks[queue].end = end;
 }
 
-// Segments below come before what a queue does next; window is its own.
-static check_segment safe_of(uint32_t queue, bool is_tracked,
-                             check_segment window) {
-  const clock_of_queue *own = &clocks[queue];
-  check_segment safe = window;
+// The first segment of a section's work that does not come before the work of
+// the state's stage; UINT32_MAX if all does.
+static check_segment first_unknown(const check_state *s,
+                                   const encoder_clock *it) {
+  const clock_of_queue *own = &clocks[s->queue];
+  const bool is_own = it->number == own->encoder;
+  if (!it->number || it->queue != s->queue || (is_own && !own->has_barriers)) {
+    return UINT32_MAX;
+  }
+  for (uint32_t stage = 0; stage < CHECK_STAGES; ++stage) {
+    if (it->stages >> stage & 1 &&
+        !is_encoder_known(own->encoder, s->stage, it->number, stage)) {
+      const check_segment known = own->known[s->queue];
+      return it->first > known ? it->first : known;
+    }
+  }
+  return UINT32_MAX;
+}
+
+// Segments below come before the work that begins; window is its queue's.
+static check_segment safe_of(const check_state *s, check_segment window) {
+  const clock_of_queue *own = &clocks[s->queue];
+  check_segment safe = own->has_barriers ? own->end : window;
   for (uint32_t i = 0; i < clock_count; ++i) {
-    if (i != queue && own->known[i] < clocks[i].end && own->known[i] < safe) {
+    if (i != s->queue && own->known[i] < clocks[i].end &&
+        own->known[i] < safe) {
       safe = own->known[i];
     }
   }
-  for (uint32_t i = 0; !is_tracked && i < ENCODERS; ++i) {
-    const encoder_clock *it = &encoders[i];
-    if (it->number && it->number != own->encoder && it->queue == queue &&
-        !is_encoder_known(own->encoder, it->number)) {
-      const check_segment first =
-          it->first > own->known[queue] ? it->first : own->known[queue];
-      safe = first < safe ? first : safe;
-    }
+  for (uint32_t i = 0; !s->is_tracked && i < ENCODERS; ++i) {
+    const check_segment first = first_unknown(s, &encoders[i]);
+    safe = first < safe ? first : safe;
   }
   return safe ? safe : 1;
 }
 
 void check_clock_safe(check_state *s) {
   const check_window window = clocks[s->queue].window;
-  s->safe = safe_of(s->queue, s->is_tracked, window.buffers);
-  s->texels_safe = safe_of(s->queue, s->is_tracked, window.texels);
+  s->safe = safe_of(s, window.buffers);
+  s->texels_safe = safe_of(s, window.texels);
 }
 
 void check_clocks_forget(void) {

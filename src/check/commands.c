@@ -64,8 +64,8 @@ static bool is_untracked(uint64_t address) {
 // behind it will be, is of no use.
 static bool is_of_use(const mtli_check_piece *it) {
   return it->orders != (MTL_BARRIER_BUFFERS | MTL_BARRIER_TEXTURES) ||
-         mtli_check_queue_count() > 1 || is_untracked(it->read) ||
-         is_untracked(it->written);
+         check_clock_has_barriers(it->queue) || mtli_check_queue_count() > 1 ||
+         is_untracked(it->read) || is_untracked(it->written);
 }
 
 static void begin(check_state *s, const mtli_check_piece *it) {
@@ -76,8 +76,10 @@ static void begin(check_state *s, const mtli_check_piece *it) {
   s->checks = MTLI_CHECK_RACES;
   s->dispatch = ++count | 0x80000000u;  // no dispatch's number
   s->queue_number = it->queue;
-  s->queue = check_clock_take(it->queue, it->orders, next, &s->encoder);
-  s->is_tracked = !is_untracked(it->read) && !is_untracked(it->written);
+  s->stage = it->is_of_dispatch ? CHECK_STAGE_DISPATCH : CHECK_STAGE_BLIT;
+  check_clock_take(s, it->queue, it->orders, next);
+  s->is_tracked = !check_clock_has_barriers(it->queue) &&
+                  !is_untracked(it->read) && !is_untracked(it->written);
   memset(s->group_count, 0, sizeof s->group_count);
   s->now = (check_moment){0};
   s->known_count = 0;

@@ -102,6 +102,7 @@ bool check_past_add(check_state *s) {
   *past = (check_past){.first = check_last(s) + 1,
                        .queue = s->queue,
                        .encoder = s->encoder,
+                       .stage = s->stage,
                        .kernel = s->kernel,
                        .sites = s->sites,
                        .number = s->dispatch};
@@ -308,9 +309,10 @@ static bool begin_dispatch(check_state *s,
   s->checks = checks;
   s->dispatch = ++check_dispatches;
   s->queue_number = dispatch->queue;
-  s->queue = check_clock_take(dispatch->queue, dispatch->orders,
-                              check_last(s) + 1, &s->encoder);
-  s->is_tracked = is_all_tracked(dispatch);
+  s->stage = CHECK_STAGE_DISPATCH;
+  check_clock_take(s, dispatch->queue, dispatch->orders, check_last(s) + 1);
+  s->is_tracked =
+      !check_clock_has_barriers(dispatch->queue) && is_all_tracked(dispatch);
   s->window = check_clock_window(s->queue);
   memcpy(s->group_count, dispatch->group_count, sizeof s->group_count);
   s->has_fences = has_fences(s->sites);
@@ -330,8 +332,7 @@ bool mtli_check_again(mtli_check *check) {
   if (!check_explore_next(s) || check_last(s) > LAST_SEGMENT) {
     return false;
   }
-  const check_segment next = check_last(s) + 1;
-  check_clock_set_window(s->queue, (check_window){next, next});
+  check_clock_run_again(s, check_last(s) + 1);
   begin_run(s);
   return check_past_add(s);
 }

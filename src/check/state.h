@@ -18,22 +18,25 @@ enum {
   CHECK_QUEUES = 64,
 };
 
+// Stages of a queue that is ordered by barriers: bits of mtl_stages.
+enum { CHECK_STAGE_DISPATCH, CHECK_STAGE_BLIT, CHECK_STAGES };
+
 typedef uint32_t check_segment;  // 0 is none
 typedef mtli_check_cell check_cell;
 
 // The known facts of a segment.
 typedef struct check_moment {
-  uint32_t group;               // linear
-  uint32_t threadgroup_epoch;   // barriers passed that order threadgroup memory
-  uint32_t device_epoch;        // and device memory
-  uint32_t simd_threadgroup;    // the same, of the simdgroup
+  uint32_t group;              // linear
+  uint32_t threadgroup_epoch;  // barriers passed that order threadgroup memory
+  uint32_t device_epoch;       // and device memory
+  uint32_t simd_threadgroup;   // the same, of the simdgroup
   uint32_t simd_device;
   uint16_t thread;
 } check_moment;
 
 typedef enum check_kind {
   CHECK_THREADGROUP,
-  CHECK_TRACKED,    // device memory
+  CHECK_TRACKED,  // device memory
   CHECK_UNTRACKED,
   CHECK_TEXELS = 4,  // combined with one of the two above: a barrier names it
                      // separately
@@ -47,13 +50,13 @@ typedef struct check_memory {
   check_cell *quarters;  // one for each byte, of words that are split (parts.c)
   uint8_t *set;          // 0xff for each byte that is set; NULL: all are
   bool has_parts;        // the dispatch at hand writes parts of words
-  bool is_union;  // of several buffers, none of which is all of it
-  uint32_t resident;  // the last dispatch for which it was resident
-  bool is_untracked;  // only the client orders encoders over it
+  bool is_union;         // of several buffers, none of which is all of it
+  uint32_t resident;     // the last dispatch for which it was resident
+  bool is_untracked;     // only the client orders encoders over it
   uint32_t barrier;      // segments of that queue below it are ordered by a
   uint64_t barrier_queue;  // barrier that names this memory
-  uint32_t *writes;      // stamps (screen.c), one for each 4 bytes; NULL until
-  uint32_t *reads;       // they are needed
+  uint32_t *writes;  // stamps (screen.c), one for each 4 bytes; NULL until
+  uint32_t *reads;   // they are needed
   char *label;
 } check_memory;
 
@@ -77,6 +80,7 @@ typedef struct check_past {
   check_segment first;
   uint32_t queue;  // index
   uint32_t encoder;
+  uint32_t stage;
   const char *kernel;
   const mtli_check_sites *sites;
   uint32_t group_count[3];
@@ -93,16 +97,16 @@ typedef struct check_range {
   const char *name;
   mtl_data_type type;
   bool is_read;
-  uint32_t align_bytes;  // the alignment that its accesses need
+  uint32_t align_bytes;   // the alignment that its accesses need
   uint32_t object_bytes;  // of a referenced type
 } check_range;
 
 // What a group knows of other groups' segments through fences and atomics.
 typedef struct check_known {
-  uint32_t owner;    // group that knows
+  uint32_t owner;  // group that knows
   uint16_t owner_thread;
-  uint16_t is_all;   // all threads of owner know
-  uint32_t group;    // of which
+  uint16_t is_all;  // all threads of owner know
+  uint32_t group;   // of which
   uint16_t thread;
   check_segment segment;  // of that thread, ordered up to here
   uint32_t device_epoch;  // of all its threads, ordered before this one
@@ -127,10 +131,11 @@ typedef struct check_state {
   uint32_t dispatch;          // index in the past
   uint32_t queue;             // index
   uint64_t queue_number;
-  uint32_t encoder;           // its number (clocks.c)
-  bool is_tracked;            // all memory that the dispatch may access
-  check_moment now;           // of segment
-  uint32_t threads;           // in the threadgroup
+  uint32_t encoder;  // its section's number (clocks.c)
+  uint32_t stage;
+  bool is_tracked;   // all memory that the dispatch may access
+  check_moment now;  // of segment
+  uint32_t threads;  // in the threadgroup
   uint32_t group_size[3];
   check_segment dispatch_first;  // first of the dispatch
   check_segment device_first;    // first behind the last barrier for such
@@ -138,8 +143,8 @@ typedef struct check_state {
   uint64_t threadgroup_bytes;
   uint64_t threadgroup_room;  // bytes that have cells
   check_cell *threadgroup_quarters;
-  mtli_check_view *views;     // [range_count]
-  check_range *ranges;            // [range_count]
+  mtli_check_view *views;  // [range_count]
+  check_range *ranges;     // [range_count]
   size_t range_count;
   check_memory *found;  // for an address, last
   uint32_t group_count[3];
@@ -174,14 +179,14 @@ typedef struct check_state {
   bool is_stale;  // reads that race may return the value from before the
                   // dispatch
   uint64_t stale_seed;
-  uint32_t run;         // of the dispatch, from 0
-  check_window window;  // of the queue, before further runs
-  bool has_device_writes;   // through addresses that are no argument
-  uint32_t *order;  // [group_count] of groups; NULL: forward
+  uint32_t run;            // of the dispatch, from 0
+  check_window window;     // of the queue, before further runs
+  bool has_device_writes;  // through addresses that are no argument
+  uint32_t *order;         // [group_count] of groups; NULL: forward
   uint32_t thread_order[CHECK_MOST_THREADS];
   bool is_to_stop;
   bool has_fences;  // the kernel has some
-  bool has_parts;  // it writes parts of words, and the site does not say which
+  bool has_parts;   // it writes parts of words, and the site does not say which
   uint64_t marked;  // bytes of a write that were read before they were set
   check_known *known;
   size_t known_count;
@@ -193,8 +198,8 @@ typedef struct check_state {
 
 enum { CHECK_DUMP_BYTES = 1 << 16, CHECK_MOST_INLINE = 1 << 14 };
 
-// Segments of the dispatch's queue below that are ordered by a barrier that names
-// the memory.
+// Segments of the dispatch's queue below that are ordered by a barrier that
+// names the memory.
 static inline check_segment check_barrier_of(const check_state *s,
                                              const check_memory *memory) {
   return memory->barrier_queue == s->queue_number ? memory->barrier : 0;
@@ -202,16 +207,21 @@ static inline check_segment check_barrier_of(const check_state *s,
 
 // clocks.c: true if a segment, of another dispatch, comes before. is_tracked:
 // its queue orders encoders over the memory that both access.
-// barrier: segments of its queue below are ordered by one that names the memory.
+// barrier: segments of its queue below are ordered by one that names the
+// memory.
 bool check_past_is_ordered(const check_state *s, const check_past *past,
                            check_segment segment, check_kind kind,
                            check_segment barrier);
-// Begins a dispatch of a queue; next is the number that its first segment gets.
-// Returns the queue's index, and the number of the encoder that it is in.
-uint32_t check_clock_take(uint64_t queue, unsigned orders, check_segment next,
-                          uint32_t *out_encoder);
+// Begins work of state->stage on a queue; next is the number that its first
+// segment gets. Sets the queue's index, and the encoder that it is in.
+void check_clock_take(check_state *s, uint64_t queue, unsigned orders,
+                      check_segment next);
+// True if a queue is ordered by barriers.
+bool check_clock_has_barriers(uint64_t queue);
 check_window check_clock_window(uint32_t queue);
 void check_clock_set_window(uint32_t queue, check_window window);
+// The dispatch runs again: behind its first run.
+void check_clock_run_again(check_state *s, check_segment next);
 // The queue's last dispatch has ended, with the segment before end.
 void check_clock_end(uint32_t queue, check_segment end);
 // Marks segments below as ordered before the queue's next work, whichever queue
@@ -369,7 +379,8 @@ void check_arrive(mtli_check *check, uint32_t site, uint32_t flags,
 uint32_t check_pass(mtli_check *check, uint32_t site);
 uint64_t check_random(uint64_t *seed);
 
-// --- findings.c -----------------------------------------------------------------
+// --- findings.c
+// -----------------------------------------------------------------
 
 // One side of a finding.
 typedef struct check_side {
@@ -386,7 +397,7 @@ typedef struct check_side {
 // Records an instance, and returns the number of its finding; SIZE_MAX if there
 // is no memory for it. detail describes it. The lock is held.
 size_t check_report(check_state *s, const char *kind, const check_side *first,
-                  const check_side *second, const char *detail, ...)
+                    const check_side *second, const char *detail, ...)
     __attribute__((format(printf, 5, 6)));
 check_side check_side_now(const check_state *s, uint32_t site);
 check_side check_side_of(const check_state *s, check_segment segment,

@@ -19,8 +19,7 @@ typedef enum mtli_command_kind {
   MTLI_COMMAND_SAMPLE,
   MTLI_COMMAND_WAIT,
   MTLI_COMMAND_SIGNAL,
-  // A fence is updated or waited for: recorded for the checker alone.
-  MTLI_COMMAND_FENCE,
+  MTLI_COMMAND_ORDER,  // recorded for the checker alone
 } mtli_command_kind;
 
 // An argument whose value was recorded by set_bytes: arguments[slot] is the
@@ -228,11 +227,8 @@ struct mtli_command {
     struct {
       mtl_event *event;
       uint64_t value;
-    } event;  // WAIT and SIGNAL
-    struct {
-      mtl_fence *fence;  // kept
-      bool is_update;    // else it is waited for
-    } fence;
+    } event;          // WAIT and SIGNAL
+    mtl_order order;  // the fence is kept
   };
 };
 

@@ -181,6 +181,7 @@ struct mtl_queue {
   uint32_t max_command_buffers;
   uint64_t time_limit_ns;  // of command buffers without one; 0 for none
   bool times_work;         // of all its command buffers
+  bool is_ordered_by_barriers;
   // Valid for the timeline of the number below; written under lock.
   _Atomic mtli_trace_track track;
   _Atomic uint32_t track_timeline;

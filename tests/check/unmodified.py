@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """unmodified.py: programs that know nothing of checks, in C and in
-Objective-C, run the kernels of published.metal with METTLE_CHECK and without:
+Objective-C (Metal 3 and 4), run the kernels of published.metal with METTLE_CHECK and without:
 the exit status, the report, and the error of the command buffer.
 
   unmodified.py CLIENT   the program of unmodified.c
@@ -24,32 +24,41 @@ BUILD = os.environ.get("METTLE_BUILD_DIR", os.path.join(ROOT, "build"))
 SOURCE = os.path.join(HERE, "published.metal")
 
 
-def build_objc(folder):
-    """The program of unmodified.m, or None where it cannot be built."""
+def build_objc(folder, name):
+    """The program of a source, or None where it cannot be built."""
     clang = shutil.which("clang-19") or shutil.which("clang")
     objc = os.path.join(BUILD, "objc")
     library = os.path.join(objc, "libMetal.so.1")
-    target = os.path.join(folder, "unmodified_objc")
+    target = os.path.join(folder, name)
     if not clang or not os.path.exists(library):
         return None
     subprocess.run(
         [clang, "-fobjc-runtime=macosx-12.0", "-fblocks", "-fobjc-arc",
          "-I", os.path.join(ROOT, "include", "mettle-objc"),
-         os.path.join(HERE, "unmodified.m"),
+         os.path.join(HERE, name + ".m"),
          os.path.join(objc, "mettle-objc-crt.o"), library,
          f"-Wl,-rpath,{objc}", f"-Wl,-rpath,{BUILD}", "-o", target], check=True)
     return target
 
 
-def cases():
-    """[(kernels, what is to be found)]"""
+def cases(client):
+    """[(kernels, what is to be found)] of a program."""
     found = [([run[0][0]], run[1]) for run in read_runs(SOURCE)]
     with open(SOURCE, encoding="utf-8") as file:
         lines = {line.split("// @")[1].strip(): number
                  for number, line in enumerate(file, 1) if "  // @" in line}
     race = ("race.dispatch", {lines["make"], lines["take"]})
-    return found + [(["make", "take"], [race]),
-                    (["make", "barrier", "take"], [])]
+    pairs = [("make take", [race]), ("make barrier take", [])]
+    if client.endswith("4"):
+        found = []
+        pairs += [("make blits take", [race]),
+                  ("make end take", [race]),
+                  ("make end consume take", []),
+                  ("make produce end take", []),
+                  ("produce make end take", [race]),
+                  ("make update end wait take", []),
+                  ("make update end take wait", [race])]
+    return found + [(words.split(), kinds) for words, kinds in pairs]
 
 
 def run(client, kernels, wanted, report):
@@ -82,10 +91,11 @@ def run(client, kernels, wanted, report):
 def main():
     passed = failed = skipped = 0
     with tempfile.TemporaryDirectory() as folder:
-        objc = build_objc(folder)
-        skipped += objc is None
-        for client in filter(None, (sys.argv[1], objc)):
-            for kernels, wanted in cases():
+        programs = [build_objc(folder, "unmodified"),
+                    build_objc(folder, "unmodified4")]
+        skipped += programs.count(None)
+        for client in filter(None, (sys.argv[1], *programs)):
+            for kernels, wanted in cases(client):
                 wrong = run(client, kernels, wanted,
                             os.path.join(folder, "report.json"))
                 passed += wrong is None

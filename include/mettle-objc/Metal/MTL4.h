@@ -3,7 +3,8 @@
 //
 // An argument table holds addresses and identifiers: a buffer that it names must
 // be in a residency set of the queue's or the command buffer's. Hazards are
-// tracked here, so that barriers and fences order nothing that is not ordered.
+// not tracked: barriers, fences and events order work, and nothing else does.
+// Mettle runs encoders one after another all the same.
 // Not here: rendering, machine learning passes, serialized pipelines, timestamps
 // in heaps, sparse mappings.
 //

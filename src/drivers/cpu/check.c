@@ -142,11 +142,11 @@ static const kept_kernel *keep(const char *name,
   const size_t bytes = sites->count * sizeof *sites->sites;
   pthread_mutex_lock(&kept_lock);
   kept_kernel *it = kept;
-  while (it && (strcmp(it->name, name) != 0 ||
-                it->sites.count != sites->count ||
-                it->sites.checks != sites->checks ||
-                memcmp(it->sites.sites, sites->sites, bytes) != 0 ||
-                memcmp(it->sites.texts, sites->texts, text_bytes(sites)) != 0)) {
+  while (it &&
+         (strcmp(it->name, name) != 0 || it->sites.count != sites->count ||
+          it->sites.checks != sites->checks ||
+          memcmp(it->sites.sites, sites->sites, bytes) != 0 ||
+          memcmp(it->sites.texts, sites->texts, text_bytes(sites)) != 0)) {
     it = it->next;
   }
   if (!it && (it = calloc(1, sizeof *it))) {
@@ -214,8 +214,7 @@ bool cpu_check_begin(cpu_queue *queue, mtli_command *command, cpu_job *job) {
   }
   learn_all(queue->queue.device);
   size_t resident_count = 0;
-  uint64_t *residents =
-      residents_of(queue->current, dispatch, &resident_count);
+  uint64_t *residents = residents_of(queue->current, dispatch, &resident_count);
   mtli_check_dispatch it = {.kernel = own->name,
                             .sites = &own->sites,
                             .arguments = arguments,
@@ -258,11 +257,10 @@ void cpu_check_pipeline_created(cpu_pipeline *pipeline,
 
 bool cpu_check_screen_begin(cpu_job *job) {
   const uint32_t *group = job->launch.group_threads;
-  job->is_suspect = job->may_overlap ||
-                    !mtli_check_screen_begin(job->launch.check,
-                                             group[0] * group[1] * group[2],
-                                             job->launch.threadgroup_bytes,
-                                             &job->is_by_group);
+  job->is_suspect =
+      job->may_overlap || !mtli_check_screen_begin(
+                              job->launch.check, group[0] * group[1] * group[2],
+                              job->launch.threadgroup_bytes, &job->is_by_group);
   return !job->is_suspect;
 }
 
@@ -274,8 +272,8 @@ void cpu_check_screen(cpu_job *job, uint64_t first, uint64_t end,
     return;
   }
   for (uint64_t i = first; i < end; ++i) {
-    mtli_check_screen_group(job->launch.check,
-                            (char *)context->scratch + sizeof(mtli_cpu_position));
+    mtli_check_screen_group(job->launch.check, (char *)context->scratch +
+                                                   sizeof(mtli_cpu_position));
     cpu_run_groups(job, i, i + 1, context);
   }
 }
@@ -307,7 +305,8 @@ void cpu_check_end(cpu_queue *queue, cpu_job *job) {
   take_finding(queue, text);
 }
 
-// --- other commands ---------------------------------------------------------------
+// --- other commands
+// ---------------------------------------------------------------
 
 static uint64_t address_in(const mtl_buffer *buffer, size_t offset_bytes) {
   return buffer->gpu_address + offset_bytes;
@@ -322,6 +321,7 @@ static void look_at(cpu_queue *queue, const mtli_command *command,
                    .name = name,
                    .queue = number_of(queue),
                    .orders = orders_of(command),
+                   .is_of_dispatch = command->kind == MTLI_COMMAND_DISPATCH,
                    .read = read,
                    .written = written,
                    .bytes = bytes}));
@@ -335,8 +335,7 @@ static void note_box(cpu_queue *queue, const mtli_command *command) {
       const uint64_t target = address_in(to->buffer, to->offset_bytes) +
                               image * to->image_pitch + row * to->row_pitch;
       const uint64_t source = address_in(from->buffer, from->offset_bytes) +
-                              image * from->image_pitch +
-                              row * from->row_pitch;
+                              image * from->image_pitch + row * from->row_pitch;
       mtli_check_memory_copy(target, source, command->copy_box.row_bytes);
       look_at(queue, command, "copy of texels", source, target,
               command->copy_box.row_bytes);
@@ -348,18 +347,20 @@ void cpu_check_command(cpu_queue *queue, const mtli_command *command) {
   if (!mtli_check_is_on()) {
     return;
   }
-  mtli_check_encoder(number_of(queue), command->encoder);
+  mtli_check_encoder(number_of(queue), command->encoder,
+                     queue->queue.is_ordered_by_barriers);
   if (command->is_ordered && command->kind != MTLI_COMMAND_DISPATCH) {
     mtli_check_queue_orders(number_of(queue));
+  }
+  if (command->kind <= MTLI_COMMAND_UPDATE) {
+    learn_all(queue->queue.device);
   }
   for (const mtli_ordered_piece *it = command->ordered; it; it = it->next) {
     mtli_check_memory_orders(number_of(queue), it->gpu_address);
   }
   switch (command->kind) {
-    case MTLI_COMMAND_FENCE:
-      (command->fence.is_update ? mtli_check_fence_updated
-                                : mtli_check_fence_waited)(
-          number_of(queue), (uintptr_t)command->fence.fence);
+    case MTLI_COMMAND_ORDER:
+      mtli_check_order(number_of(queue), &command->order);
       break;
     case MTLI_COMMAND_DISPATCH:
       if (command->dispatch.indirect) {
@@ -374,12 +375,11 @@ void cpu_check_command(cpu_queue *queue, const mtli_command *command) {
           address_in(command->copy.target, command->copy.target_offset_bytes),
           address_in(command->copy.source, command->copy.source_offset_bytes),
           command->copy.length_bytes);
-      look_at(queue, command, "copy",
-              address_in(command->copy.source,
-                         command->copy.source_offset_bytes),
-              address_in(command->copy.target,
-                         command->copy.target_offset_bytes),
-              command->copy.length_bytes);
+      look_at(
+          queue, command, "copy",
+          address_in(command->copy.source, command->copy.source_offset_bytes),
+          address_in(command->copy.target, command->copy.target_offset_bytes),
+          command->copy.length_bytes);
       break;
     case MTLI_COMMAND_COPY_BOX: note_box(queue, command); break;
     case MTLI_COMMAND_FILL:
@@ -447,7 +447,7 @@ void cpu_check_started(const cpu_queue *queue) {
 
 void cpu_check_completed(const cpu_queue *queue) {
   if (mtli_check_is_on()) {
-    queue->current->check_completed = mtli_check_complete(
-        number_of(queue), queue->current->check_committed);
+    queue->current->check_completed =
+        mtli_check_complete(number_of(queue), queue->current->check_committed);
   }
 }

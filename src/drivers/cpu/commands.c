@@ -28,7 +28,7 @@ mtl_status cpu_commands_prepare(mtl_command_buffer *command_buffer) {
     if (command->kind == MTLI_COMMAND_DISPATCH && !command_buffer->is_failed) {
       cpu_dispatch_prepare(command);
     }
-    if (command->kind == MTLI_COMMAND_FENCE) {
+    if (command->kind == MTLI_COMMAND_ORDER) {
       continue;
     }
     if (!command->is_ordered && previous) {
@@ -250,7 +250,7 @@ static bool run_work(cpu_queue *queue, mtli_command *command,
       break;
     case MTLI_COMMAND_WAIT:
     case MTLI_COMMAND_SIGNAL:
-    case MTLI_COMMAND_FENCE: break;
+    case MTLI_COMMAND_ORDER: break;
   }
   note_instant(command);
   return true;

@@ -229,7 +229,7 @@ static bool only_copies(const mtl_command_buffer *command_buffer) {
       case MTLI_COMMAND_COPY:
       case MTLI_COMMAND_WAIT:
       case MTLI_COMMAND_SIGNAL:
-      case MTLI_COMMAND_FENCE: break;
+      case MTLI_COMMAND_ORDER: break;
       default: return false;
     }
   }
@@ -381,7 +381,7 @@ static mtl_status run_work(cuda_worker *worker,
     case MTLI_COMMAND_SAMPLE: return run_sample(worker, command);
     case MTLI_COMMAND_WAIT:
     case MTLI_COMMAND_SIGNAL:
-    case MTLI_COMMAND_FENCE: break;
+    case MTLI_COMMAND_ORDER: break;
   }
   return MTL_OK;
 }

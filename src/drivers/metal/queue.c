@@ -142,7 +142,7 @@ static mtl_status encode_kind(metal_encoding *encoding,
     case MTLI_COMMAND_SAMPLE: return metal_encode_sample(encoding, command);
     case MTLI_COMMAND_WAIT:
     case MTLI_COMMAND_SIGNAL: encode_event(encoding, command); return MTL_OK;
-    case MTLI_COMMAND_FENCE: return MTL_OK;
+    case MTLI_COMMAND_ORDER: return MTL_OK;
     default: return metal_encode_blit(encoding, command);
   }
 }

@@ -53,6 +53,7 @@ mtl_status mtl_queue_create(mtl_device *device, const mtl_queue_desc *desc,
                                    : DEFAULT_COMMAND_BUFFERS;
   queue->time_limit_ns = time_limit_ns;
   queue->times_work = desc->times_work;
+  queue->is_ordered_by_barriers = desc->is_ordered_by_barriers;
   pthread_mutex_init(&queue->lock, NULL);
   const mtl_status status = device->driver->queue_create(queue);
   if (status != MTL_OK) {

@@ -9,7 +9,7 @@ struct mtl_blit_encoder {
 };
 
 static mtl_status create(mtl_command_buffer *command_buffer,
-                         const mtl_sample_attachment *samples, const char *call,
+                         const mtl_encoder_desc *desc, const char *call,
                          mtl_blit_encoder **out_encoder) {
   if (!command_buffer || !out_encoder) {
     return mtli_fail(MTL_INVALID_ARGUMENT, "%s: %s is NULL", call,
@@ -19,9 +19,7 @@ static mtl_status create(mtl_command_buffer *command_buffer,
   mtli_encoder *encoder = NULL;
   MTL_TRY(mtli_encoder_create(command_buffer, sizeof(mtl_blit_encoder),
                               MTL_WORK_BLIT_ENCODER, call, &encoder));
-  if (samples) {
-    MTL_TRY(mtli_encoder_set_samples(encoder, samples, call));
-  }
+  MTL_TRY(mtli_encoder_set_desc(encoder, desc, call));
   *out_encoder = (mtl_blit_encoder *)encoder;
   return MTL_OK;
 }
@@ -34,8 +32,8 @@ mtl_status mtl_blit_encoder_create(mtl_command_buffer *command_buffer,
 mtl_status mtl_blit_encoder_create_with(mtl_command_buffer *command_buffer,
                                         const mtl_encoder_desc *desc,
                                         mtl_blit_encoder **out_encoder) {
-  return create(command_buffer, desc ? desc->samples : NULL,
-                "mtl_blit_encoder_create_with", out_encoder);
+  return create(command_buffer, desc, "mtl_blit_encoder_create_with",
+                out_encoder);
 }
 
 mtl_blit_encoder *mtl_blit_encoder_retain(mtl_blit_encoder *encoder) {

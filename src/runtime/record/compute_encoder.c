@@ -9,14 +9,15 @@
 enum { SET_BYTES_LIMIT = 4096 };  // Metal: setBytes:length:atIndex:
 
 static mtl_status create(mtl_command_buffer *command_buffer,
-                         mtl_dispatch_type dispatch_type,
-                         const mtl_sample_attachment *samples, const char *call,
+                         const mtl_encoder_desc *desc, const char *call,
                          mtl_compute_encoder **out_encoder) {
   if (!command_buffer || !out_encoder) {
     return mtli_fail(MTL_INVALID_ARGUMENT, "%s: %s is NULL", call,
                      command_buffer ? "out_encoder" : "command_buffer");
   }
   *out_encoder = NULL;
+  const mtl_dispatch_type dispatch_type =
+      desc ? desc->dispatch_type : MTL_DISPATCH_SERIAL;
   if ((unsigned)dispatch_type > MTL_DISPATCH_CONCURRENT) {
     return mtli_fail(MTL_INVALID_ARGUMENT,
                      "%s: dispatch type %d does not exist", call,
@@ -25,12 +26,13 @@ static mtl_status create(mtl_command_buffer *command_buffer,
   mtli_encoder *base = NULL;
   MTL_TRY(mtli_encoder_create(command_buffer, sizeof(mtl_compute_encoder),
                               MTL_WORK_COMPUTE_ENCODER, call, &base));
-  if (samples) {
-    MTL_TRY(mtli_encoder_set_samples(base, samples, call));
-  }
+  MTL_TRY(mtli_encoder_set_desc(base, desc, call));
   mtl_compute_encoder *encoder = (mtl_compute_encoder *)base;
-  encoder->dispatch_type = dispatch_type;
-  mtli_order_next(encoder, MTLI_ORDERS_ALL);
+  const mtl_queue *queue = command_buffer->queue;
+  encoder->dispatch_type =
+      queue->is_ordered_by_barriers ? MTL_DISPATCH_CONCURRENT : dispatch_type;
+  encoder->has_hazards = !queue->is_ordered_by_barriers;
+  mtli_order_next(encoder, encoder->has_hazards ? MTLI_ORDERS_ALL : 0);
   *out_encoder = encoder;
   return MTL_OK;
 }
@@ -38,16 +40,15 @@ static mtl_status create(mtl_command_buffer *command_buffer,
 mtl_status mtl_compute_encoder_create(mtl_command_buffer *command_buffer,
                                       mtl_dispatch_type dispatch_type,
                                       mtl_compute_encoder **out_encoder) {
-  return create(command_buffer, dispatch_type, NULL,
+  return create(command_buffer,
+                &(mtl_encoder_desc){.dispatch_type = dispatch_type},
                 "mtl_compute_encoder_create", out_encoder);
 }
 
 mtl_status mtl_compute_encoder_create_with(mtl_command_buffer *command_buffer,
                                            const mtl_encoder_desc *desc,
                                            mtl_compute_encoder **out_encoder) {
-  return create(command_buffer,
-                desc ? desc->dispatch_type : MTL_DISPATCH_SERIAL,
-                desc ? desc->samples : NULL, "mtl_compute_encoder_create_with",
+  return create(command_buffer, desc, "mtl_compute_encoder_create_with",
                 out_encoder);
 }
 
@@ -389,6 +390,38 @@ void mtl_compute_encoder_update_fence(mtl_compute_encoder *encoder,
 void mtl_compute_encoder_wait_fence(mtl_compute_encoder *encoder,
                                     mtl_fence *fence) {
   use_fence(encoder, fence, false, "mtl_compute_encoder_wait_fence");
+}
+
+void mtl_compute_encoder_order(mtl_compute_encoder *encoder,
+                               const mtl_order *order) {
+  static const char call[] = "mtl_compute_encoder_order";
+  if (!mtli_compute_encoder_check(encoder, call)) {
+    return;
+  }
+  mtli_recording *recording = encoder->base.recording;
+  if (!order || (unsigned)order->kind > MTL_ORDER_WAIT_FENCE ||
+      (order->after | order->before) & ~MTL_STAGES_ALL) {
+    mtli_recording_fail(recording, MTL_INVALID_ARGUMENT,
+                        "%s: no order, or of a kind or stages that do not "
+                        "exist",
+                        call);
+    return;
+  }
+  if (order->kind >= MTL_ORDER_UPDATE_FENCE) {
+    if (!order->fence) {
+      mtli_recording_fail(recording, MTL_INVALID_ARGUMENT, "%s: fence is NULL",
+                          call);
+      return;
+    }
+    if (!mtli_recording_check_device(recording, order->fence->device,
+                                     "a fence")) {
+      return;
+    }
+  }
+  mtli_recording_order(recording, order);
+  if (order->kind == MTL_ORDER_WITHIN_ENCODER) {
+    mtli_order_next(encoder, encoder->has_hazards ? MTLI_ORDERS_ALL : 0);
+  }
 }
 
 void mtl_compute_encoder_push_debug_group(mtl_compute_encoder *encoder,

@@ -24,6 +24,7 @@ typedef struct mtli_debug_group {
 struct mtl_compute_encoder {
   mtli_encoder base;
   mtl_dispatch_type dispatch_type;
+  bool has_hazards;  // of a concurrent one: they order what the client does not
   // The next command waits for all before: the first one, and after barriers.
   bool is_next_ordered;
   uint8_t next_orders;  // mtli_command: the memory that the next barrier orders

@@ -321,6 +321,10 @@ bool mtli_take_order(mtl_compute_encoder *encoder, mtli_touches touches,
     return true;
   }
   bool is_ordered = encoder->is_next_ordered;
+  if (!encoder->has_hazards) {
+    encoder->is_next_ordered = false;
+    return is_ordered;
+  }
   if (!visit_touched(encoder, touches, indirect, has_no_conflict)) {
     mtli_order_next(encoder, MTLI_ORDERS_ALL);
     is_ordered = true;

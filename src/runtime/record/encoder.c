@@ -64,9 +64,16 @@ mtl_status mtli_encoder_create(mtl_command_buffer *command_buffer,
   return MTL_OK;
 }
 
-mtl_status mtli_encoder_set_samples(mtli_encoder *encoder,
-                                    const mtl_sample_attachment *samples,
-                                    const char *call) {
+mtl_status mtli_encoder_set_desc(mtli_encoder *encoder,
+                                 const mtl_encoder_desc *desc,
+                                 const char *call) {
+  if (!desc) {
+    return MTL_OK;
+  }
+  if (desc->continues_encoder) {
+    encoder->recording->encoder_count--;
+  }
+  const mtl_sample_attachment *samples = desc->samples;
   const mtl_device *device = encoder->recording->command_buffer.queue->device;
   for (int i = 0; i < MTL_MAX_SAMPLE_ATTACHMENTS; i++) {
     const uint32_t indices[] = {samples[i].start_index, samples[i].end_index};

@@ -24,11 +24,12 @@ mtl_status mtli_encoder_create(mtl_command_buffer *command_buffer,
                                size_t size_bytes, mtl_work_kind kind,
                                const char *call, mtli_encoder **out_encoder);
 
-// Records the samples when the encoder, which has just been made, begins, and
-// has the others recorded when it ends. Gives it back if one cannot be.
-mtl_status mtli_encoder_set_samples(mtli_encoder *encoder,
-                                    const mtl_sample_attachment *samples,
-                                    const char *call);
+// Gives an encoder that has just been made its options; desc may be NULL.
+// Records the samples of its beginning, and has the others recorded when it
+// ends. Gives it back if one cannot be.
+mtl_status mtli_encoder_set_desc(mtli_encoder *encoder,
+                                 const mtl_encoder_desc *desc,
+                                 const char *call);
 
 // Ends the encoder; NULL and one that has ended are errors.
 mtl_status mtli_encoder_end(mtli_encoder *encoder, const char *call);

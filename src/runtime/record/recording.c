@@ -57,16 +57,16 @@ mtli_command *mtli_recording_add(mtli_recording *recording,
   return command;
 }
 
-void mtli_recording_fence(mtli_recording *recording, mtl_fence *fence,
-                          bool is_update) {
+void mtli_recording_order(mtli_recording *recording, const mtl_order *order) {
   mtli_command *command =
       mtli_check_is_on()
-          ? mtli_recording_add(recording, MTLI_COMMAND_FENCE, false)
+          ? mtli_recording_add(recording, MTLI_COMMAND_ORDER, false)
           : NULL;
   if (command) {
-    mtli_recording_keep(recording, &fence->object);
-    command->fence.fence = fence;
-    command->fence.is_update = is_update;
+    if (order->fence) {
+      mtli_recording_keep(recording, &order->fence->object);
+    }
+    command->order = *order;
   }
 }
 

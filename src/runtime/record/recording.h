@@ -87,9 +87,19 @@ void mtli_recording_fail(mtli_recording *recording, mtl_status status,
                          const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// A fence is updated, or waited for: noted where there is a checker.
-void mtli_recording_fence(mtli_recording *recording, mtl_fence *fence,
-                          bool is_update);
+// Records what orders work beside barriers of all memory, where there is a
+// checker.
+void mtli_recording_order(mtli_recording *recording, const mtl_order *order);
+// The same for a fence, of all stages.
+static inline void mtli_recording_fence(mtli_recording *recording,
+                                        mtl_fence *fence, bool is_update) {
+  mtli_recording_order(recording,
+                       &(mtl_order){.kind = is_update ? MTL_ORDER_UPDATE_FENCE
+                                                      : MTL_ORDER_WAIT_FENCE,
+                                    .after = MTL_STAGES_ALL,
+                                    .before = MTL_STAGES_ALL,
+                                    .fence = fence});
+}
 
 // For the checker: the client has seen that a command buffer is completed, so
 // its later work is ordered behind it.

@@ -163,7 +163,7 @@ static const char *describe(const mtli_command *command,
       add_label(arguments, "event", command->event.event->label);
       mtli_trace_number(arguments, "value", command->event.value);
       return "signal an event";
-    case MTLI_COMMAND_FENCE: return "fence";
+    case MTLI_COMMAND_ORDER: return "order";
   }
   return "";
 }

@@ -153,8 +153,14 @@ int main(void) {
     [ce setArgumentTable:at];
     [ce dispatchThreadgroupsWithIndirectBuffer:n.gpuAddress + 128
                          threadsPerThreadgroup:MTLSizeMake(4, 1, 1)];
+    [ce barrierAfterEncoderStages:MTLStageDispatch
+              beforeEncoderStages:MTLStageAll
+                visibilityOptions:MTL4VisibilityOptionDevice];
     [ce copyFromBuffer:b sourceOffset:0 toBuffer:b destinationOffset:64 size:4];
     [ce fillBuffer:b range:NSMakeRange(124, 4) value:1];
+    [ce barrierAfterEncoderStages:MTLStageBlit
+              beforeEncoderStages:MTLStageDispatch
+                visibilityOptions:MTL4VisibilityOptionDevice];
     [at setAddress:ptrs.gpuAddress atIndex:0];
     [ce setComputePipelineState:reach];
     [ce dispatchThreads:MTLSizeMake(2, 1, 1)

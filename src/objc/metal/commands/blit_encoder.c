@@ -12,7 +12,7 @@ static mtl_blit_encoder *encoder_of(id self) {
   return ((metal_encoder *)self)->blit;
 }
 
-static id open(id self, const mtl_encoder_desc *desc) {
+id blit_encoder_open(id self, const mtl_encoder_desc *desc) {
   mtl_blit_encoder *encoder;
   if (mtl_blit_encoder_create_with(((metal_command_buffer *)self)->commands,
                                    desc, &encoder) != MTL_OK) {
@@ -26,13 +26,13 @@ static id open(id self, const mtl_encoder_desc *desc) {
 
 static id commands_encoder(id self, SEL _cmd) {
   (void)_cmd;
-  return open(self, NULL);
+  return blit_encoder_open(self, NULL);
 }
 
 static id commands_encoder_by(id self, SEL _cmd, id descriptor) {
   (void)_cmd;
   const mtl_encoder_desc desc = encoder_desc_of(descriptor);
-  return open(self, &desc);
+  return blit_encoder_open(self, &desc);
 }
 
 METHODS(commands_methods,

@@ -18,7 +18,7 @@ static mtl_compute_encoder *encoder_of(id self) {
 
 // --- Opening and closing -----------------------------------------------------
 
-static id open(id commands, const mtl_encoder_desc *desc) {
+id compute_encoder_open(id commands, const mtl_encoder_desc *desc) {
   mtl_compute_encoder *encoder;
   if (mtl_compute_encoder_create_with(
           ((metal_command_buffer *)commands)->commands, desc, &encoder) !=
@@ -28,27 +28,26 @@ static id open(id commands, const mtl_encoder_desc *desc) {
   metal_encoder *made = (metal_encoder *)CREATE(MettleComputeEncoder);
   made->commands = objc_retain(commands);
   made->compute = encoder;
-  made->is_concurrent =
-      desc && desc->dispatch_type == MTL_DISPATCH_CONCURRENT;
+  made->is_concurrent = desc && desc->dispatch_type == MTL_DISPATCH_CONCURRENT;
   return objc_autorelease(&made->object);
 }
 
 static id commands_encoder(id self, SEL _cmd) {
   (void)_cmd;
-  return open(self, NULL);
+  return compute_encoder_open(self, NULL);
 }
 
 static id commands_encoder_of_type(id self, SEL _cmd, NSUInteger type) {
   (void)_cmd;
-  const mtl_encoder_desc desc = {
-      .dispatch_type = type ? MTL_DISPATCH_CONCURRENT : MTL_DISPATCH_SERIAL};
-  return open(self, &desc);
+  const mtl_encoder_desc desc = {.dispatch_type = type ? MTL_DISPATCH_CONCURRENT
+                                                       : MTL_DISPATCH_SERIAL};
+  return compute_encoder_open(self, &desc);
 }
 
 static id commands_encoder_by(id self, SEL _cmd, id descriptor) {
   (void)_cmd;
   const mtl_encoder_desc desc = encoder_desc_of(descriptor);
-  return open(self, &desc);
+  return compute_encoder_open(self, &desc);
 }
 
 METHODS(commands_methods,
@@ -91,8 +90,7 @@ static void set_buffers(id self, SEL _cmd, const id *buffers,
   }
 }
 
-static void set_offset(id self, SEL _cmd, NSUInteger offset,
-                       NSUInteger index) {
+static void set_offset(id self, SEL _cmd, NSUInteger offset, NSUInteger index) {
   (void)_cmd;
   mtl_compute_encoder_set_buffer_offset(encoder_of(self), offset,
                                         (uint32_t)index);
@@ -118,8 +116,7 @@ static void set_texture(id self, SEL _cmd, id texture, NSUInteger index) {
                                   (uint32_t)index);
 }
 
-static void set_textures(id self, SEL _cmd, const id *textures,
-                         NSRange range) {
+static void set_textures(id self, SEL _cmd, const id *textures, NSRange range) {
   for (NSUInteger i = 0; i < range.length; ++i) {
     set_texture(self, _cmd, textures[i], range.location + i);
   }
@@ -131,8 +128,7 @@ static void set_sampler(id self, SEL _cmd, id sampler, NSUInteger index) {
                                   (uint32_t)index);
 }
 
-static void set_samplers(id self, SEL _cmd, const id *samplers,
-                         NSRange range) {
+static void set_samplers(id self, SEL _cmd, const id *samplers, NSRange range) {
   for (NSUInteger i = 0; i < range.length; ++i) {
     set_sampler(self, _cmd, samplers[i], range.location + i);
   }
@@ -201,8 +197,8 @@ static void execute_commands(id self, SEL _cmd, id commands, NSRange range) {
       (uint32_t)range.location, (uint32_t)range.length);
 }
 
-static void execute_commands_indirect(id self, SEL _cmd, id commands,
-                                      id buffer, NSUInteger offset) {
+static void execute_commands_indirect(id self, SEL _cmd, id commands, id buffer,
+                                      NSUInteger offset) {
   (void)_cmd;
   mtl_compute_encoder_execute_commands_indirect(
       encoder_of(self), indirect_commands_of(commands), buffer_of(buffer),
@@ -252,11 +248,10 @@ static void use_resource(id self, SEL _cmd, id resource, NSUInteger usage) {
     mtl_compute_encoder_use_texture(encoder_of(self), texture_of(resource),
                                     usage_of(usage));
   } else if (resource->isa == &OBJC_CLASS_$_MettleIndirectCommands) {
-    mtl_compute_encoder_use_commands(encoder_of(self),
-                                     indirect_commands_of(resource),
-                                     usage_of(usage));
-  } else if (SEND(int (*)(id, SEL, SEL), resource, "respondsToSelector:",
-                  SELECTOR("setFunction:atIndex:"))) {
+    mtl_compute_encoder_use_commands(
+        encoder_of(self), indirect_commands_of(resource), usage_of(usage));
+  } else if (SEND(int (*)(id, SEL, SEL), resource,
+                  "respondsToSelector:", SELECTOR("setFunction:atIndex:"))) {
     mtl_compute_encoder_use_function_table(encoder_of(self),
                                            function_table_of(resource));
   }

@@ -39,11 +39,9 @@ DEFINE_CLASS(MTLCommandQueueDescriptor, NSObject, sizeof(queue_descriptor),
 
 // --- MTLCommandQueue ---------------------------------------------------------
 
-static id new_queue_of(id self, NSUInteger count, id log_state) {
+static id queue_make(id self, const mtl_queue_desc *desc, id log_state) {
   mtl_queue *queue;
-  const mtl_queue_desc desc = {.max_command_buffers = (uint32_t)count,
-                               .log_state = log_state_of(log_state)};
-  if (mtl_queue_create(device_of(self), &desc, &queue) != MTL_OK) {
+  if (mtl_queue_create(device_of(self), desc, &queue) != MTL_OK) {
     return NULL;
   }
   metal_queue *made = (metal_queue *)CREATE(MettleQueue);
@@ -51,6 +49,18 @@ static id new_queue_of(id self, NSUInteger count, id log_state) {
   made->queue = queue;
   made->log_state = objc_retain(log_state);
   return &made->object;
+}
+
+static id new_queue_of(id self, NSUInteger count, id log_state) {
+  return queue_make(self,
+                    &(mtl_queue_desc){.max_command_buffers = (uint32_t)count,
+                                      .log_state = log_state_of(log_state)},
+                    log_state);
+}
+
+id queue_make_ordered_by_barriers(id device) {
+  return queue_make(device, &(mtl_queue_desc){.is_ordered_by_barriers = true},
+                    NULL);
 }
 
 static id new_queue(id self, SEL _cmd) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mtl4_encoder.c: MTL4ComputeCommandEncoder, and encodes a list of commands
-// into a Metal 3 command buffer. Addresses are resolved among the resident
-// allocations. Metal 3 tracks hazards, so barriers need not be encoded.
+// into a Metal 3 command buffer of a queue that is ordered by barriers.
+// Addresses are resolved among the resident allocations.
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +19,9 @@ typedef struct encoding {
   id resident;  // an NSArray of allocations
   id compute;
   id blit;
+  bool is_begun;  // an encoder of Metal 3 was opened for that of Metal 4
+  id pipeline;    // of it
+  NSUInteger memory[TABLE_BUFFERS];  // threadgroup memory, bytes
   const char *failure;
 } encoding;
 
@@ -48,10 +51,34 @@ static void end_open(encoding *at) {
   at->compute = at->blit = NULL;
 }
 
+// Describes the next encoder of Metal 3, and notes that it is opened.
+static mtl_encoder_desc next_desc(encoding *at) {
+  const mtl_encoder_desc desc = {.dispatch_type = MTL_DISPATCH_CONCURRENT,
+                                 .continues_encoder = at->is_begun};
+  at->is_begun = true;
+  return desc;
+}
+
+// Gives a new compute encoder what was set before a copy came between.
+static void set_again(const encoding *at) {
+  if (at->pipeline) {
+    SEND(void (*)(id, SEL, id), at->compute,
+         "setComputePipelineState:", at->pipeline);
+  }
+  for (NSUInteger i = 0; i < TABLE_BUFFERS; ++i) {
+    if (at->memory[i]) {
+      SEND(void (*)(id, SEL, NSUInteger, NSUInteger), at->compute,
+           "setThreadgroupMemoryLength:atIndex:", at->memory[i], i);
+    }
+  }
+}
+
 static id compute_of(encoding *at) {
   if (!at->compute) {
     end_open(at);
-    at->compute = SEND(id(*)(id, SEL), at->target, "computeCommandEncoder");
+    const mtl_encoder_desc desc = next_desc(at);
+    at->compute = compute_encoder_open(at->target, &desc);
+    set_again(at);
   }
   return at->compute;
 }
@@ -59,7 +86,8 @@ static id compute_of(encoding *at) {
 static id blit_of(encoding *at) {
   if (!at->blit) {
     end_open(at);
-    at->blit = SEND(id(*)(id, SEL), at->target, "blitCommandEncoder");
+    const mtl_encoder_desc desc = next_desc(at);
+    at->blit = blit_encoder_open(at->target, &desc);
   }
   return at->blit;
 }
@@ -151,12 +179,32 @@ static MTLSize size_at(const command *of, int word) {
   return (MTLSize){of->words[word], of->words[word + 1], of->words[word + 2]};
 }
 
+static void encode_begin(const command *of, encoding *at) {
+  (void)of;
+  end_open(at);
+  at->is_begun = false;
+  at->pipeline = NULL;
+  memset(at->memory, 0, sizeof at->memory);
+}
+
+static void encode_order(const command *of, encoding *at) {
+  mtl_compute_encoder_order(((metal_encoder *)compute_of(at))->compute,
+                            &(mtl_order){.kind = (mtl_order_kind)of->words[0],
+                                         .after = (mtl_stages)of->words[1],
+                                         .before = (mtl_stages)of->words[2],
+                                         .fence = fence_of(of->one)});
+}
+
 static void encode_pipeline(const command *of, encoding *at) {
+  at->pipeline = of->one;
   SEND(void (*)(id, SEL, id), compute_of(at),
        "setComputePipelineState:", of->one);
 }
 
 static void encode_memory(const command *of, encoding *at) {
+  if (of->words[1] < TABLE_BUFFERS) {
+    at->memory[of->words[1]] = of->words[0];
+  }
   SEND(void (*)(id, SEL, NSUInteger, NSUInteger), compute_of(at),
        "setThreadgroupMemoryLength:atIndex:", of->words[0], of->words[1]);
 }
@@ -284,6 +332,7 @@ const char *mtl4_commands_encode(const mtl4_commands *of, id target,
 id mtl4_encoder_make(id self) {
   encoder *made = (encoder *)CREATE(MettleEncoder4);
   made->commands = objc_retain(self);
+  add((mtl4_commands *)self, encode_begin, NULL, NULL);
   return objc_autorelease(&made->object);
 }
 
@@ -411,20 +460,50 @@ static void encoder_mipmaps(id self, SEL _cmd, id texture) {
   add_to(self, encode_mipmaps, texture, NULL);
 }
 
-static void encoder_barrier(id self, SEL _cmd, NSUInteger after,
-                            NSUInteger before, NSUInteger options) {
-  (void)self;
-  (void)_cmd;
-  (void)after;
-  (void)before;
-  (void)options;
+// Returns Metal's stages as the C API has them.
+static uint64_t stages_of(NSUInteger stages) {
+  enum { DISPATCH = 1 << 27, BLIT = 1 << 28 };
+  return (stages & DISPATCH ? MTL_STAGE_DISPATCH : 0) |
+         (stages & BLIT ? MTL_STAGE_BLIT : 0);
 }
 
-static void encoder_fence(id self, SEL _cmd, id fence, NSUInteger stages) {
-  (void)self;
+static void add_order(id self, mtl_order_kind kind, NSUInteger after,
+                      NSUInteger before, id fence) {
+  command *made = add_to(self, encode_order, fence, NULL);
+  made->words[0] = kind;
+  made->words[1] = stages_of(after);
+  made->words[2] = stages_of(before);
+}
+
+static void barrier_within(id self, SEL _cmd, NSUInteger after,
+                           NSUInteger before, NSUInteger options) {
   (void)_cmd;
-  (void)fence;
-  (void)stages;
+  (void)options;
+  add_order(self, MTL_ORDER_WITHIN_ENCODER, after, before, NULL);
+}
+
+static void barrier_behind_queue(id self, SEL _cmd, NSUInteger after,
+                                 NSUInteger before, NSUInteger options) {
+  (void)_cmd;
+  (void)options;
+  add_order(self, MTL_ORDER_BEHIND_QUEUE, after, before, NULL);
+}
+
+static void barrier_before_queue(id self, SEL _cmd, NSUInteger after,
+                                 NSUInteger before, NSUInteger options) {
+  (void)_cmd;
+  (void)options;
+  add_order(self, MTL_ORDER_BEFORE_QUEUE, after, before, NULL);
+}
+
+static void update_fence(id self, SEL _cmd, id fence, NSUInteger after) {
+  (void)_cmd;
+  add_order(self, MTL_ORDER_UPDATE_FENCE, after, 0, fence);
+}
+
+static void wait_fence(id self, SEL _cmd, id fence, NSUInteger before) {
+  (void)_cmd;
+  add_order(self, MTL_ORDER_WAIT_FENCE, 0, before, fence);
 }
 
 static id encoder_commands(id self, SEL _cmd) {
@@ -458,13 +537,13 @@ METHODS(
     METHOD("copyFromTexture:toTexture:", "v32@0:8@16@24", encoder_copy_texture),
     METHOD("generateMipmapsForTexture:", "v24@0:8@16", encoder_mipmaps),
     METHOD("barrierAfterEncoderStages:beforeEncoderStages:visibilityOptions:",
-           "v40@0:8Q16Q24Q32", encoder_barrier),
+           "v40@0:8Q16Q24Q32", barrier_within),
     METHOD("barrierAfterQueueStages:beforeStages:visibilityOptions:",
-           "v40@0:8Q16Q24Q32", encoder_barrier),
+           "v40@0:8Q16Q24Q32", barrier_behind_queue),
     METHOD("barrierAfterStages:beforeQueueStages:visibilityOptions:",
-           "v40@0:8Q16Q24Q32", encoder_barrier),
-    METHOD("updateFence:afterEncoderStages:", "v32@0:8@16Q24", encoder_fence),
-    METHOD("waitForFence:beforeEncoderStages:", "v32@0:8@16Q24", encoder_fence),
+           "v40@0:8Q16Q24Q32", barrier_before_queue),
+    METHOD("updateFence:afterEncoderStages:", "v32@0:8@16Q24", update_fence),
+    METHOD("waitForFence:beforeEncoderStages:", "v32@0:8@16Q24", wait_fence),
     METHOD("pushDebugGroup:", "v24@0:8@16", nothing_with),
     METHOD("popDebugGroup", "v16@0:8", nothing),
     METHOD("insertDebugSignpost:", "v24@0:8@16", nothing_with));

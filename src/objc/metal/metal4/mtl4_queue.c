@@ -80,7 +80,7 @@ static id new_queue_by(id self, SEL _cmd, id descriptor, id *out_error) {
   queue4 *made = (queue4 *)CREATE(MettleQueue4);
   pthread_mutex_init(&made->lock, NULL);
   made->device = objc_retain(self);
-  made->queue = SEND(id(*)(id, SEL), self, "newCommandQueue");
+  made->queue = queue_make_ordered_by_barriers(self);
   made->sets = mutable_array_create();
   made->label = objc_retain(from ? from->label : NULL);
   made->feedback_queue = from && from->feedbackQueue
