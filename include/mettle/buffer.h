@@ -112,8 +112,8 @@ MTL_API const char *mtl_buffer_label(const mtl_buffer *buffer);
 // same GPU (DLPack's data): kernels use it where it is, and contents is NULL.
 // mtl_buffer_gpu_address of a private buffer is such an address, too.
 // In shared storage on cuda, no_copy_bytes of more than 64 kB that the host
-// cannot write, such as a file mapped for reading, is copied to the GPU when the
-// buffer is made: what others write to it later is not seen.
+// cannot write, such as a file mapped for reading, is copied to the GPU when
+// the buffer is made: what others write to it later is not seen.
 
 #ifdef __cplusplus
 }
