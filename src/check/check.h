@@ -26,8 +26,7 @@ void mtli_check_turn_on(void);
 // Parses a list of checks, "races,bounds". False for an unknown name.
 bool mtli_check_parse(const char *text, uint32_t *out_checks);
 
-// --- memory
-// -------------------------------------------------------------------
+// --- memory ------------------------------------------------------------------
 
 // A buffer is first seen, or is made. is_unset: it has no contents yet, for
 // which its host cannot have given any. is_untracked: encoders over it may
@@ -43,8 +42,7 @@ void mtli_check_memory_orders(uint64_t queue, uint64_t address);
 // Copies the state of bytes at source, which may be unset, with them.
 void mtli_check_memory_copy(uint64_t first, uint64_t source, uint64_t bytes);
 
-// --- hosts
-// --------------------------------------------------------------------
+// --- hosts -------------------------------------------------------------------
 
 // True if MTLI_CHECK_HOST is requested for a device whose kernels see the
 // host's memory.
@@ -76,8 +74,7 @@ void mtli_check_host_forget(uint64_t contents);
 bool mtli_check_host_fault(uint64_t address, bool is_write,
                            uint64_t instruction);
 
-// --- dispatches
-// -----------------------------------------------------------------
+// --- dispatches --------------------------------------------------------------
 
 // One parameter of a kernel.
 typedef struct mtli_check_argument {
@@ -120,8 +117,7 @@ bool mtli_check_is_to_stop(const mtli_check *check);
 // out_text: the dispatch's first finding, malloc'ed; NULL without one.
 void mtli_check_end(mtli_check *check, char **out_text);
 
-// --- screening
-// -------------------------------------------------------------------
+// --- screening ---------------------------------------------------------------
 
 // False if checked code is to run at once: METTLE_CHECK_SCREEN is 0, or the
 // schedule is not forward alone.

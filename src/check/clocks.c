@@ -42,8 +42,8 @@ typedef struct clock_of_queue {
   uint32_t ordinal;  // number of the current encoder in its command buffer
   uint32_t encoder;  // its section's number
   bool has_barriers;
-  sections
-      produced[CHECK_STAGES];  // comes before such work of encoders to come
+  // What comes before such work of encoders to come.
+  sections produced[CHECK_STAGES];
 } clock_of_queue;
 
 static clock_of_queue clocks[CHECK_QUEUES];

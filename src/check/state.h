@@ -379,8 +379,7 @@ void check_arrive(mtli_check *check, uint32_t site, uint32_t flags,
 uint32_t check_pass(mtli_check *check, uint32_t site);
 uint64_t check_random(uint64_t *seed);
 
-// --- findings.c
-// -----------------------------------------------------------------
+// --- findings.c --------------------------------------------------------------
 
 // One side of a finding.
 typedef struct check_side {

@@ -305,8 +305,7 @@ void cpu_check_end(cpu_queue *queue, cpu_job *job) {
   take_finding(queue, text);
 }
 
-// --- other commands
-// ---------------------------------------------------------------
+// --- other commands ----------------------------------------------------------
 
 static uint64_t address_in(const mtl_buffer *buffer, size_t offset_bytes) {
   return buffer->gpu_address + offset_bytes;
