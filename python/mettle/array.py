@@ -143,6 +143,8 @@ class Array:
         options.pop("stream", None)
         found = self._gpu_array()
         if found is not None:
+            if options.get("copy"):
+                raise BufferError("a GPU's memory is shared, not copied")
             self.synchronize()
             return _gpu.capsule_of(self, found)
         values = self.numpy()
