@@ -111,9 +111,10 @@ MTL_API const char *mtl_buffer_label(const mtl_buffer *buffer);
 // is an address of the GPU's own memory, such as that of a torch tensor on the
 // same GPU (DLPack's data): kernels use it where it is, and contents is NULL.
 // mtl_buffer_gpu_address of a private buffer is such an address, too.
-// In shared storage on cuda, no_copy_bytes of more than 64 kB that the host
-// cannot write, such as a file mapped for reading, is copied to the GPU when
-// the buffer is made: what others write to it later is not seen.
+// On the device cuda a shared buffer over more than 64 kB of memory that is
+// mapped read-only, such as a file of weights, is a copy in the GPU's memory,
+// made when the buffer is created: kernels do not see later changes of the
+// file.
 
 #ifdef __cplusplus
 }

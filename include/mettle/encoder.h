@@ -56,8 +56,8 @@ typedef struct mtl_sample_attachment {
 typedef struct mtl_encoder_desc {
   mtl_dispatch_type dispatch_type;  // of a compute encoder
   mtl_sample_attachment samples[MTL_MAX_SAMPLE_ATTACHMENTS];
-  // Goes on with the command buffer's encoder before, of either kind: one of
-  // Metal 4's has dispatches and copies.
+  // Counts as one encoder with the command buffer's previous one, of dispatches
+  // or blits: an encoder of Metal 4 encodes both.
   bool continues_encoder;
 } mtl_encoder_desc;
 

@@ -27,12 +27,13 @@ typedef struct mtl_queue_desc {
   bool is_ordered_by_barriers;   // as below
 } mtl_queue_desc;
 
-// A queue that is ordered by barriers tracks no hazards, whatever its buffers
-// say: commands, encoders and command buffers may overlap but for what
-// mtl_compute_encoder_order, events and the host order. All its compute
-// encoders are concurrent. Mettle runs its encoders one after another.
+// A queue that is ordered by barriers tracks no hazards, whatever the hazard
+// tracking of its buffers: commands, encoders and command buffers may run
+// concurrently unless mtl_compute_encoder_order, an event or the host orders
+// them. All its compute encoders are concurrent. Mettle runs its encoders one
+// after another.
 //
-// Source     Metal: MTL4CommandQueue
+// Source     Metal: MTL4CommandQueue, whose resources are all untracked
 
 // How long a command buffer's work may run, measured from when its queue takes
 // it up; the time that it waits for events, or for code to be compiled, does

@@ -9,14 +9,14 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from . import _dtypes
+from . import _dtypes, _host
 from .errors import InvalidArgumentError
 
 CUDA = 2  # kDLCUDA
 LEGACY_STREAM = 1  # what DLPack and CUDA call the default stream
 # Type codes, and NumPy's kinds.
 _KINDS = {0: "i", 1: "u", 2: "f", 6: "b"}
-_BFLOAT = 4
+BFLOAT = 4  # kDLBfloat
 
 
 class _Tensor(ctypes.Structure):  # DLTensor
@@ -58,6 +58,12 @@ def gpu_of(value: Any) -> Optional[int]:
     return int(number) if int(kind) == CUDA else None
 
 
+def number_of(device_name: str) -> Optional[int]:
+    """The number of the GPU that is the device cuda or cuda:N; else None."""
+    name, _, number = device_name.partition(":")
+    return int(number or 0) if name == "cuda" else None
+
+
 def _finish_default_stream(gpu: int) -> None:
     """Waits for the work of the producer's stream, which DLPack has put in
     front of the default stream's."""
@@ -75,7 +81,7 @@ def _finish_default_stream(gpu: int) -> None:
 
 
 def _dtype_of(tensor: _Tensor) -> np.dtype:
-    if tensor.lanes == 1 and tensor.code == _BFLOAT and tensor.bits == 16:
+    if tensor.lanes == 1 and tensor.code == BFLOAT and tensor.bits == 16:
         return _dtypes.BFLOAT16 or np.dtype(np.uint16)
     if tensor.lanes != 1 or tensor.code not in _KINDS:
         raise TypeError(f"elements of DLPack's type {tensor.code} of "
@@ -83,23 +89,21 @@ def _dtype_of(tensor: _Tensor) -> np.dtype:
     return np.dtype(f"{_KINDS[tensor.code]}{tensor.bits // 8}")
 
 
-def _row_strides(shape: Tuple[int, ...]) -> Tuple[int, ...]:
-    steps = [1]
-    for side in shape[:0:-1]:
-        steps.insert(0, steps[0] * side)
-    return tuple(steps[:len(shape)])
+def pointer_of(capsule: Any, name: bytes) -> int:
+    """The address in a capsule of that name."""
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.restype = ctypes.c_void_p
+    get_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    return int(get_pointer(capsule, name))
 
 
 def read_capsule(capsule: Any, keeps: Any) -> GpuArray:
     """What a capsule says; keeps is kept beside it."""
-    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    get_pointer.restype = ctypes.c_void_p
-    get_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-    tensor = _Tensor.from_address(get_pointer(capsule, b"dltensor"))
+    tensor = _Tensor.from_address(pointer_of(capsule, b"dltensor"))
     shape = tuple(tensor.shape[:tensor.ndim])
     if tensor.strides and 0 not in shape and any(
             step != row for step, row, side in
-            zip(tensor.strides[:tensor.ndim], _row_strides(shape), shape)
+            zip(tensor.strides[:tensor.ndim], _host.row_strides(shape), shape)
             if side > 1):
         raise InvalidArgumentError("an array in a GPU's memory that is not "
                                    "contiguous; its package makes a copy that "
@@ -143,9 +147,9 @@ def capsule_of(keeps: Any, found: GpuArray) -> Any:
     """A capsule of DLPack's over the GPU's memory; keeps lives as long."""
     rank = len(found.shape)
     sides = (ctypes.c_int64 * max(rank, 1))(*found.shape)
-    steps = (ctypes.c_int64 * max(rank, 1))(*_row_strides(found.shape))
+    steps = (ctypes.c_int64 * max(rank, 1))(*_host.row_strides(found.shape))
     is_bfloat = _dtypes.name_of(found.dtype) == "bfloat16"
-    code = _BFLOAT if is_bfloat else \
+    code = BFLOAT if is_bfloat else \
         {kind: code for code, kind in _KINDS.items()}[found.dtype.kind]
     made = _Managed(
         _Tensor(found.address, CUDA, found.gpu, rank, code,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -92,3 +92,13 @@ def as_numpy(value: Any) -> np.ndarray:
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         return np.from_dlpack(value)
     return np.asarray(value)
+
+
+def row_strides(shape: Sequence[int]) -> Tuple[int, ...]:
+    """The strides, in elements, of a contiguous array."""
+    strides: List[int] = []
+    step = 1
+    for side in reversed(shape):
+        strides.insert(0, step)
+        step *= side
+    return tuple(strides)

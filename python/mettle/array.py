@@ -17,7 +17,6 @@ from .errors import InvalidArgumentError
 
 Shape = Union[int, Sequence[int]]
 CPU = (1, 0)  # DLPack: kDLCPU
-BFLOAT = 4  # DLPack: kDLBfloat
 
 
 class Array:
@@ -129,11 +128,11 @@ class Array:
 
     def _gpu_array(self) -> Optional[_gpu.GpuArray]:
         """Where it is, if that is in a GPU's memory alone."""
-        name, _, number = self.device.name.partition(":")
-        if name != "cuda" or not self.buffer.is_private:
+        gpu = _gpu.number_of(self.device.name)
+        if gpu is None or not self.buffer.is_private:
             return None
-        return _gpu.GpuArray(self.buffer.gpu_address + self.offset,
-                             int(number or 0), self.dtype, self.shape, self)
+        return _gpu.GpuArray(self.buffer.gpu_address + self.offset, gpu,
+                             self.dtype, self.shape, self)
 
     def __dlpack_device__(self) -> Tuple[int, int]:
         found = self._gpu_array()
@@ -162,16 +161,13 @@ def _capsule(values: np.ndarray, options: Any) -> Any:
 
 def _as_bfloat(capsule: Any) -> Any:
     """NumPy knows no bfloat16: says so in its capsule of uint16."""
-    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    get_pointer.restype = ctypes.c_void_p
-    get_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     # DLTensor: data, device, ndim, dtype (code, bits, lanes), ...; in front of
     # it the version, the context, the deleter and the flags, if there is one.
     is_versioned = "dltensor_versioned" in repr(capsule)
-    address = get_pointer(capsule, b"dltensor_versioned" if is_versioned
-                          else b"dltensor")
+    address = _gpu.pointer_of(capsule, b"dltensor_versioned" if is_versioned
+                              else b"dltensor")
     code = address + (32 if is_versioned else 0) + 8 + 8 + 4
-    ctypes.c_uint8.from_address(code).value = BFLOAT
+    ctypes.c_uint8.from_address(code).value = _gpu.BFLOAT
     return capsule
 
 
@@ -245,8 +241,7 @@ def asarray(values: Any, *, device: Optional[Device] = None) -> Array:
 def over_gpu(values: Any, device: Device) -> Array:
     """An array over the memory of another package's array in the GPU's."""
     gpu = _gpu.gpu_of(values)
-    name, _, number = device.name.partition(":")
-    if name != "cuda" or int(number or 0) != gpu:
+    if _gpu.number_of(device.name) != gpu:
         raise InvalidArgumentError(
             f"an array in the memory of GPU {gpu}: kernels of the device "
             f"{device.name!r} cannot reach it, those of "

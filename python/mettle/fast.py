@@ -56,22 +56,13 @@ def _host_input(value: Any, row_contiguous: bool) -> _Input:
                   host.shape, steps, host.size)
 
 
-def _row_strides(shape: Sequence[int]) -> Tuple[int, ...]:
-    strides: List[int] = []
-    step = 1
-    for side in reversed(shape):
-        strides.insert(0, step)
-        step *= side
-    return tuple(strides)
-
-
 def _input(value: Any, row_contiguous: bool, device: Device) -> _Input:
     is_ours = _gpu.gpu_of(value) is None or isinstance(value, Array)
     if not is_ours:
         value = over_gpu(value, device)
     if isinstance(value, Array):
         return _Input(value, None, is_ours, _dtypes.msl_type(value.dtype),
-                      value.shape, _row_strides(value.shape), value.size)
+                      value.shape, _host.row_strides(value.shape), value.size)
     return _host_input(value, row_contiguous)
 
 

@@ -248,7 +248,8 @@ static void learn(sections *known, unsigned stages, const sections *work) {
 static void order_work(clock_of_queue *clock, const mtl_order *order) {
   sections work = {0};
   const encoder_clock *own = encoder_at(clock->encoder);
-  // What follows in the encoder is none of the earlier work.
+  // A new section, so that the encoder's later work is not taken for work that
+  // the barrier waits for.
   if (clock->has_barriers && own->stages) {
     begin_section(clock, own);
   }
@@ -362,8 +363,8 @@ void check_clock_end(uint32_t queue, check_segment end) {
   clocks[queue].end = end;
 }
 
-// The first segment of a section's work that does not come before the work of
-// the state's stage; UINT32_MAX if all does.
+// Returns the first segment of a section that may be concurrent with the
+// dispatch or blit that begins; UINT32_MAX if the whole section happens before.
 static check_segment first_unknown(const check_state *s,
                                    const encoder_clock *it) {
   const clock_of_queue *own = &clocks[s->queue];
@@ -381,7 +382,9 @@ static check_segment first_unknown(const check_state *s,
   return UINT32_MAX;
 }
 
-// Segments below come before the work that begins; window is its queue's.
+// Returns the first segment that may be concurrent with the dispatch or blit
+// that begins: all below happen before it. window: the first segment behind its
+// queue's last barrier.
 static check_segment safe_of(const check_state *s, check_segment window) {
   const clock_of_queue *own = &clocks[s->queue];
   check_segment safe = own->has_barriers ? own->end : window;

@@ -12,18 +12,9 @@
 #include "base/status.h"
 #include "compiler/check/check.h"
 
+#define LANE_NUMBER "_ZN8__mettle11lane_numberEjj"
 #define LANE_MARK "mettle.marked.lane"  // i32(i32 lane, i32 width)
 enum { MOST_DEPTH = 3 };                // of the expression around it
-
-static void collect_calls(LLVMValueRef function, mtlc_values *out) {
-  for (LLVMUseRef use = function ? LLVMGetFirstUse(function) : NULL; use;
-       use = LLVMGetNextUse(use)) {
-    LLVMValueRef user = LLVMGetUser(use);
-    if (LLVMIsACallInst(user) && mtlc_callee(user) == function) {
-      mtlc_values_add(out, user);
-    }
-  }
-}
 
 static LLVMValueRef declare_mark(mtlc_kernel *kernel) {
   const mtlc_types types = mtlc_types_of(kernel->context);
@@ -38,13 +29,11 @@ static LLVMValueRef declare_mark(mtlc_kernel *kernel) {
 }
 
 mtl_status mtlc_mark_lanes(mtlc_kernel *kernel) {
-  LLVMValueRef function =
-      LLVMGetNamedFunction(kernel->module, "_ZN8__mettle11lane_numberEjj");
-  if (!function || !(kernel->checks & MTLI_CHECK_SYNC)) {
+  if (!(kernel->checks & MTLI_CHECK_SYNC)) {
     return MTL_OK;
   }
   mtlc_values calls = {0};
-  collect_calls(function, &calls);
+  mtlc_collect_calls(kernel->module, LANE_NUMBER, &calls);
   LLVMValueRef mark = calls.count ? declare_mark(kernel) : NULL;
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
   for (size_t i = 0; i < calls.count; ++i) {
@@ -84,7 +73,7 @@ LLVMValueRef mtlc_lane_is_there(LLVMBuilderRef builder, LLVMValueRef shuffle) {
 
 void mtlc_drop_lane_marks(mtlc_kernel *kernel) {
   mtlc_values calls = {0};
-  collect_calls(LLVMGetNamedFunction(kernel->module, LANE_MARK), &calls);
+  mtlc_collect_calls(kernel->module, LANE_MARK, &calls);
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
   for (size_t i = 0; i < calls.count; ++i) {
     LLVMValueRef call = calls.items[i];

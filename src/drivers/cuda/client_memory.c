@@ -36,10 +36,13 @@ static bool is_read_only(const void *bytes, size_t length_bytes) {
   while (at < end && getline(&line, &capacity, maps) > 0) {
     unsigned long first, last;
     char rights[5];
-    if (sscanf(line, "%lx-%lx %4s", &first, &last, rights) == 3 &&
-        first <= at && at < last && rights[0] == 'r' && rights[1] == '-') {
-      at = last;
+    if (sscanf(line, "%lx-%lx %4s", &first, &last, rights) != 3 || last <= at) {
+      continue;
     }
+    if (first > at || rights[0] != 'r' || rights[1] != '-') {
+      break;
+    }
+    at = last;
   }
   free(line);
   fclose(maps);
@@ -152,10 +155,7 @@ void cuda_client_memory_destroy(cuda_buffer *buffer) {
 }
 
 mtl_status cuda_client_memory_pin(mtl_buffer *base) {
-  cuda_buffer *buffer = (cuda_buffer *)base;
-  while (buffer->home == CUDA_PART) {
-    buffer = (cuda_buffer *)buffer->buffer.parent;
-  }
+  cuda_buffer *buffer = cuda_buffer_whole(base);
   // Acquire: whoever sees it sees the memory pinned.
   if (buffer->home != CUDA_CLIENTS ||
       atomic_load_explicit(&buffer->is_pinned, memory_order_acquire)) {
@@ -174,10 +174,7 @@ mtl_status cuda_client_memory_pin(mtl_buffer *base) {
 }
 
 bool cuda_client_memory_is_pageable(const mtl_buffer *base) {
-  const cuda_buffer *buffer = (const cuda_buffer *)base;
-  while (buffer->home == CUDA_PART) {
-    buffer = (const cuda_buffer *)buffer->buffer.parent;
-  }
+  const cuda_buffer *buffer = cuda_buffer_whole(base);
   return buffer->home == CUDA_CLIENTS &&
          !atomic_load_explicit(&buffer->is_pinned, memory_order_acquire);
 }

@@ -80,7 +80,9 @@ mtl_status cuda_client_memory_pin(mtl_buffer *buffer);
 mtl_status cuda_client_memory_create(cuda_buffer *made,
                                      const mtl_buffer_desc *desc);
 void cuda_client_memory_destroy(cuda_buffer *buffer);
-// True if the host reaches the buffer's memory by no address of the GPU's.
+// Returns the buffer that a part, of parts too, is cut from; else itself.
+cuda_buffer *cuda_buffer_whole(const mtl_buffer *part);
+// True if the host cannot access the buffer's memory at its gpu_address.
 bool cuda_buffer_is_hidden(const mtl_buffer *buffer);
 
 typedef struct cuda_texture {

@@ -312,11 +312,16 @@ void cuda_buffer_destroy(mtl_buffer *base) {
   cuda_leave();
 }
 
-bool cuda_buffer_is_hidden(const mtl_buffer *base) {
-  const cuda_buffer *buffer = (const cuda_buffer *)base;
+cuda_buffer *cuda_buffer_whole(const mtl_buffer *part) {
+  const cuda_buffer *buffer = (const cuda_buffer *)part;
   while (buffer->home == CUDA_PART) {
     buffer = (const cuda_buffer *)buffer->buffer.parent;
   }
+  return (cuda_buffer *)buffer;
+}
+
+bool cuda_buffer_is_hidden(const mtl_buffer *base) {
+  const cuda_buffer *buffer = cuda_buffer_whole(base);
   return buffer->home == CUDA_PIECE || buffer->home == CUDA_OTHERS;
 }
 

@@ -176,8 +176,8 @@ mtl_fence *fence_of(id fence);
 // Open encoders of an MTLCommandBuffer, autoreleased.
 id compute_encoder_open(id commands, const mtl_encoder_desc *desc);
 id blit_encoder_open(id commands, const mtl_encoder_desc *desc);
-// Makes an MTLCommandQueue that Metal 4's runs its work on; nil if it cannot be
-// had. The caller owns it.
+// Makes the untracked MTLCommandQueue to which an MTL4CommandQueue submits; nil
+// on failure. The caller owns it.
 id queue_make_ordered_by_barriers(id device);
 
 mtl_heap *heap_of(id heap);

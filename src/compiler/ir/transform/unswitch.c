@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// unswitch.c: takes branches out of loops that are unrolled. Such a loop writes
+// unswitch.c: unswitches loops that will be unrolled and that store: moves
+// uniform, loop-invariant branches out of them. Such a loop writes
 // neighbouring elements, `for (i = 0; i < 4; i++)`, and unrolled its stores are
 // one access, unless `if (has_bias)` lies between them. LLVM takes any branch
 // out whose condition stays the same, threads that diverge there included, and
@@ -45,8 +46,9 @@ static int cycle_of(const loops *l, LLVMBasicBlockRef block) {
   return mtlc_flow_find(&l->flow, block)->cycle;
 }
 
-// True if a value is the same for all threads: made of the kernel's arguments.
-static bool is_same_for_all(LLVMValueRef value, uint32_t depth) {
+// True if a value is uniform, the same for all threads: computed from constants
+// and the kernel's arguments alone.
+static bool is_uniform(LLVMValueRef value, uint32_t depth) {
   if (!LLVMIsAInstruction(value)) {
     return !LLVMIsAArgument(value);
   }
@@ -57,14 +59,15 @@ static bool is_same_for_all(LLVMValueRef value, uint32_t depth) {
     return mtlc_starts_with(mtlc_callee_name(value), "mettle.argument");
   }
   for (int k = 0; k < LLVMGetNumOperands(value); k++) {
-    if (!is_same_for_all(LLVMGetOperand(value, (unsigned)k), depth - 1)) {
+    if (!is_uniform(LLVMGetOperand(value, (unsigned)k), depth - 1)) {
       return false;
     }
   }
   return true;
 }
 
-// The condition of a branch with two ways, or NULL.
+// Returns the condition of a block's conditional branch to two different
+// blocks, or NULL.
 static LLVMValueRef condition_of(LLVMBasicBlockRef block) {
   LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
   return LLVMIsABranchInst(end) && LLVMIsConditional(end) &&
@@ -79,7 +82,7 @@ static bool is_wanted(const loops *l, LLVMBasicBlockRef block) {
   return cycle != MTLC_NO_CYCLE && condition &&
          l->items[cycle].has_known_turns && l->items[cycle].has_stores &&
          LLVMIsAInstruction(condition) &&
-         is_same_for_all(condition, DEEPEST_CONDITION);
+         is_uniform(condition, DEEPEST_CONDITION);
 }
 
 // Counts the wanted branches of each loop; true if there are any.
@@ -119,7 +122,7 @@ static bool stays(const loops *l, LLVMBasicBlockRef block) {
          l->items[cycle_of(l, block)].branches <= MOST_BRANCHES;
 }
 
-// Hides each condition in loops that is not wanted.
+// Hides all other conditions in loops from LLVM's pass.
 static void hold_others(mtlc_kernel *kernel, LLVMValueRef function) {
   loops l = {0};
   find_branches(function, &l);

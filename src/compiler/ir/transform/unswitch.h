@@ -9,8 +9,9 @@
 #include "base/status.h"
 #include "compiler/ir/kernel/kernel.h"
 
-// Makes a loop for either side of a branch that all threads take the same way
-// in every iteration, if the loop is to be unrolled and stores.
+// Unswitches loops that will be unrolled and that store: a branch whose
+// condition is uniform and loop-invariant moves out of the loop, which is
+// copied for either outcome.
 mtl_status mtlc_unswitch(mtlc_kernel *kernel);
 
 #endif
