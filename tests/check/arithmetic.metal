@@ -10,6 +10,9 @@
 // find: nan @inverses
 // run: largest --grid 8 --group 8 0=iota:f32:8 1=zeros:f32:8
 // expect: 1: -inf -inf -inf -inf
+// run: greatest --grid 4 --group 4 0=-inf,-inf,-inf,1,2 1=zeros:f32:4
+// run: weights --grid 4 --group 4 0=-inf,-inf,-inf,1,2 1=zeros:f32:4
+// find: nan @weights
 #include <metal_stdlib>
 using namespace metal;
 
@@ -36,4 +39,19 @@ kernel void largest(device const float *x [[buffer(0)]],
                     device float *y [[buffer(1)]],
                     uint i [[thread_position_in_grid]]) {
   y[i] = x[i] < 100.0f ? -INFINITY : x[i];
+}
+
+// An infinity that came in is handed on.
+kernel void greatest(device const float *x [[buffer(0)]],
+                     device float *y [[buffer(1)]],
+                     uint i [[thread_position_in_grid]]) {
+  y[i] = max(x[i], min(x[i + 1], 0.0f));
+}
+
+kernel void weights(device const float *x [[buffer(0)]],
+                    device float *y [[buffer(1)]],
+                    uint i [[thread_position_in_grid]]) {
+  const float largest = max(x[i], x[i + 1]);
+  const float weight = exp(x[i] - largest);  // @weights
+  y[i] = weight;
 }

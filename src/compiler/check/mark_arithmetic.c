@@ -41,8 +41,7 @@ static void collect(LLVMValueRef instruction, void *context) {
   }
   LLVMValueRef callee = mtlc_callee(instruction);
   if (callee && wants(m, MTLI_CHECK_NAN) && !LLVMIsDeclaration(callee) &&
-      !LLVMGetSubprogram(callee) &&
-      mtlc_is_floating(LLVMTypeOf(instruction))) {
+      !LLVMGetSubprogram(callee) && mtlc_is_floating(LLVMTypeOf(instruction))) {
     mtlc_values_add(&m->operations, instruction);
   }
 }
@@ -68,8 +67,8 @@ static LLVMValueRef any(LLVMBuilderRef builder, LLVMValueRef bits) {
   if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
     return bits;
   }
-  LLVMTypeRef number = LLVMIntTypeInContext(LLVMGetTypeContext(type),
-                                            LLVMGetVectorSize(type));
+  LLVMTypeRef number =
+      LLVMIntTypeInContext(LLVMGetTypeContext(type), LLVMGetVectorSize(type));
   return LLVMBuildICmp(builder, LLVMIntNE,
                        LLVMBuildBitCast(builder, bits, number, ""),
                        LLVMConstNull(number), "");
@@ -115,24 +114,23 @@ static void mark_integer(const marking *m, LLVMValueRef operation) {
   mark(m, MTLI_CHECK_DIVISION,
        LLVMBuildICmp(m->builder, LLVMIntEQ, right, LLVMConstNull(type), ""));
   if (opcode == LLVMSDiv || opcode == LLVMSRem) {
-    LLVMValueRef is_least =
-        LLVMBuildICmp(m->builder, LLVMIntEQ, left,
-                      splat(type, 1ull << (width - 1)), "");
-    LLVMValueRef is_minus_one = LLVMBuildICmp(m->builder, LLVMIntEQ, right,
-                                              LLVMConstAllOnes(type), "");
+    LLVMValueRef is_least = LLVMBuildICmp(m->builder, LLVMIntEQ, left,
+                                          splat(type, 1ull << (width - 1)), "");
+    LLVMValueRef is_minus_one =
+        LLVMBuildICmp(m->builder, LLVMIntEQ, right, LLVMConstAllOnes(type), "");
     mark(m, MTLI_CHECK_OVERFLOW,
          LLVMBuildAnd(m->builder, is_least, is_minus_one, ""));
   }
 }
 
 static void mark_operation(const marking *m, LLVMValueRef operation) {
-  LLVMSetCurrentDebugLocation2(m->builder,
-                               LLVMInstructionGetDebugLoc(operation));
   if (!LLVMIsACallInst(operation)) {
     mark_integer(m, operation);
     return;
   }
   LLVMPositionBuilderBefore(m->builder, LLVMGetNextInstruction(operation));
+  LLVMSetCurrentDebugLocation2(m->builder,
+                               LLVMInstructionGetDebugLoc(operation));
   mark(m, MTLI_CHECK_BORN, mtlc_is_born(m->builder, operation));
 }
 
@@ -163,7 +161,8 @@ mtl_status mtlc_mark_arithmetic(mtlc_kernel *kernel) {
   return MTL_OK;
 }
 
-// --- values that are not finite ------------------------------------------------
+// --- values that are not finite
+// ------------------------------------------------
 
 bool mtlc_is_floating(LLVMTypeRef type) {
   const LLVMTypeKind kind = LLVMGetTypeKind(
@@ -182,9 +181,21 @@ static LLVMValueRef are_nan(LLVMBuilderRef builder, LLVMValueRef value) {
   return LLVMBuildFCmp(builder, LLVMRealUNO, value, value, "");
 }
 
+// Looks at the exponent's bits: an operation of floating point would be checked
+// in its turn.
 static LLVMValueRef are_wild(LLVMBuilderRef builder, LLVMValueRef value) {
-  LLVMValueRef zero = LLVMBuildFSub(builder, value, value, "");
-  return LLVMBuildFCmp(builder, LLVMRealUNO, zero, zero, "");
+  LLVMTypeRef type = LLVMTypeOf(value);
+  LLVMContextRef context = LLVMGetTypeContext(type);
+  const bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+  LLVMTypeRef element = is_vector ? LLVMGetElementType(type) : type;
+  const bool is_half = LLVMGetTypeKind(element) == LLVMHalfTypeKind;
+  LLVMTypeRef bits = LLVMIntTypeInContext(context, is_half ? 16 : 32);
+  bits = is_vector ? LLVMVectorType(bits, LLVMGetVectorSize(type)) : bits;
+  LLVMValueRef exponent = splat(bits, is_half ? 0x7c00 : 0x7f800000);
+  LLVMValueRef number = LLVMBuildBitCast(builder, value, bits, "");
+  return LLVMBuildICmp(builder, LLVMIntEQ,
+                       LLVMBuildAnd(builder, number, exponent, ""), exponent,
+                       "");
 }
 
 LLVMValueRef mtlc_any_wild(LLVMBuilderRef builder, LLVMValueRef value) {
