@@ -84,6 +84,7 @@ static void begin_anew(check_state *s) {
   check_memory_forget();
   drop_threadgroup(s);
   check_parts_forget();
+  check_read_sites_forget();
   check_clocks_forget();
   past_count = 0;
   s->check.segment = s->last = 1;
@@ -255,6 +256,17 @@ static bool has_fences(const mtli_check_sites *sites) {
   return false;
 }
 
+// True if a barrier of a simdgroup may order memory.
+static bool has_simd_orders(const mtli_check_sites *sites) {
+  for (uint32_t i = 0; i < sites->count; ++i) {
+    if (sites->sites[i].access == MTLI_CHECK_SIMD_BARRIER &&
+        sites->sites[i].size_bytes) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Begins a run of the dispatch.
 static void begin_run(check_state *s) {
   s->dispatch_first = check_last(s) + 1;
@@ -316,6 +328,7 @@ static bool begin_dispatch(check_state *s,
   s->window = check_clock_window(s->queue);
   memcpy(s->group_count, dispatch->group_count, sizeof s->group_count);
   s->has_fences = has_fences(s->sites);
+  s->has_simd_orders = has_simd_orders(s->sites);
   s->is_to_stop = false;
   s->run = 0;
   begin_run(s);

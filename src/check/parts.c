@@ -162,7 +162,7 @@ static bool pack(const check_cell in[BYTES], check_cell *out) {
     take_least(in[i].read, &base);
     take_least(in[i].other_read, &base);
     own.write[i] = in[i].write ? in[i].write_site : 0;
-    own.read[i] = in[i].read ? in[i].read_site & MTLI_CHECK_MOST_READ_SITE : 0;
+    own.read[i] = in[i].read ? in[i].read_site & (uint16_t)~READ_ALL : 0;
   }
   uint16_t parts[BYTES];
   for (int i = 0; i < BYTES; ++i) {
@@ -313,10 +313,13 @@ uint32_t check_part_access(mtli_check *check, mtli_check_cell *cell,
     return 0;
   }
   for (uint32_t i = first; i < end; ++i) {
+    const bool has_read = (parts[i] & KIND) == READ;
     const outcome what =
         is_write ? write_byte(&r, &parts[i]) : read_byte(&r, &parts[i]);
-    if (what == ASK || (from != NO_NAMES &&
-                        (all_names[from].write[i] & MTLI_CHECK_CELL_ATOMIC))) {
+    const bool is_second = has_read && (parts[i] & KIND) == READ_TWO;
+    if (what == ASK || (is_second && all_names[from].read[i] != site) ||
+        (from != NO_NAMES &&
+         (all_names[from].write[i] & MTLI_CHECK_CELL_ATOMIC))) {
       return 0;
     }
     noted |= (uint32_t)(what == NOTED) << i;
@@ -364,6 +367,8 @@ static void forget_below(check_segment floor, check_cell *cell) {
   cell->write = cell->write < floor ? 0 : cell->write;
   cell->other_read = cell->other_read < floor ? 0 : cell->other_read;
   if (cell->read < floor) {
+    const uint32_t site = check_other_read_site(cell);
+    check_set_read_sites(cell, site, site);
     cell->read = cell->other_read;
     cell->other_read = 0;
   }

@@ -41,11 +41,12 @@ static void report_race(check_state *s, bool is_device, uint32_t number,
   name = name[0] ? name : check_place_of(&then).variable;
   name = name[0] ? name : "buffer";
   check_report(s, kind, &then, &now,
-               "'%s': %" PRIu64 " byte%s at offset %" PRIu64 "; %s",
-               name,                length, length == 1 ? "" : "s", offset, why);
+               "'%s': %" PRIu64 " byte%s at offset %" PRIu64 "; %s", name,
+               length, length == 1 ? "" : "s", offset, why);
 }
 
-// --- cells ---------------------------------------------------------------------
+// --- cells
+// ---------------------------------------------------------------------
 
 // One word, or one byte of a word that is split.
 typedef struct look {
@@ -56,8 +57,8 @@ typedef struct look {
   check_segment barrier;  // check_place
   bool is_device;
   bool is_atomic;
-  bool is_live;      // set by a conflict: a race
-  bool is_writers;   // it is between two writes
+  bool is_live;     // set by a conflict: a race
+  bool is_writers;  // it is between two writes
   check_segment other;
   uint32_t other_site;
   uint32_t reader;  // a read that a write races with, its site
@@ -67,10 +68,14 @@ static check_segment safe_of(const look *l) {
   return l->kind & CHECK_TEXELS ? l->s->texels_safe : l->s->safe;
 }
 
+// Returns the floor: segments below it are ordered before all later ones.
+static check_segment floor_of(const look *l) {
+  return l->is_device ? safe_of(l) : l->s->check.threadgroup_floor;
+}
+
 // True if a later access may still race with it.
 static bool is_recent(const look *l, check_segment before) {
-  return before != 0 &&
-         before >= (l->is_device ? safe_of(l) : l->s->group_first);
+  return before != 0 && before >= floor_of(l);
 }
 
 static bool conflicts(const look *l, check_segment before) {
@@ -78,8 +83,7 @@ static bool conflicts(const look *l, check_segment before) {
          !check_is_ordered(l->s, before, l->kind, l->barrier);
 }
 
-static void note(look *l, check_segment other, uint32_t site,
-                 bool is_writers) {
+static void note(look *l, check_segment other, uint32_t site, bool is_writers) {
   if (!l->is_live || (l->is_writers && !is_writers)) {
     l->is_live = true;
     l->is_writers = is_writers;
@@ -96,13 +100,9 @@ static bool is_atomic_write(const check_cell *cell) {
   return (cell->write_site & MTLI_CHECK_CELL_ATOMIC) != 0;
 }
 
-static uint32_t read_site(const check_cell *cell) {
-  return cell->read_site & MTLI_CHECK_MOST_READ_SITE;
-}
-
-static uint16_t pack_read(uint32_t site, uint32_t bytes) {
-  return (uint16_t)((site <= MTLI_CHECK_MOST_READ_SITE ? site : 0) |
-                    bytes << 12);
+// Notes the reads of a cell: cell->read at a site, cell->other_read at another.
+static void set_sites(check_cell *cell, uint32_t read, uint32_t other_read) {
+  check_set_read_sites(cell, read, cell->other_read ? other_read : read);
 }
 
 static const mtli_check_site *site_then(const check_state *s,
@@ -115,12 +115,40 @@ static const mtli_check_site *site_then(const check_state *s,
 // True if the access kept as a read may be a write: the last but one of several
 // atomic ones, or a plain one that comes before an atomic one in order.
 static bool is_kept_write(const look *l, const check_cell *cell) {
-  return cell->read && check_is_write(site_then(l->s, cell->read,
-                                                read_site(cell)));
+  return cell->read &&
+         check_is_write(site_then(l->s, cell->read, check_read_site(cell)));
 }
 
 static bool read_is_atomic(const look *l, const check_cell *cell) {
-  return check_is_atomic(site_then(l->s, cell->read, read_site(cell)));
+  return check_is_atomic(site_then(l->s, cell->read, check_read_site(cell)));
+}
+
+// Returns how little is likely to order two segments: 0 of one simdgroup, 1 of
+// one threadgroup, 2 of one dispatch, 3 of two.
+static int distance(const look *l, check_segment a, check_segment b) {
+  const check_segment first = l->s->dispatch_first;
+  if (a < first || b < first) {
+    return check_past_of(a) == check_past_of(b) ? 0 : 3;
+  }
+  check_moment one, two;
+  if (!check_moment_of(a, &one) || !check_moment_of(b, &two)) {
+    return 0;
+  }
+  return one.group != two.group               ? 2
+         : one.thread / 32 != two.thread / 32 ? 1
+                                              : 0;
+}
+
+// Keeps the running segment as the second of two reads that nothing orders, if
+// what orders the first is more likely to order the present second one too.
+static void keep_read(const look *l, check_cell *cell) {
+  const check_segment segment = l->s->check.segment;
+  if (!conflicts(l, cell->other_read) ||
+      distance(l, cell->read, segment) >
+          distance(l, cell->read, cell->other_read)) {
+    cell->other_read = segment;
+    set_sites(cell, check_read_site(cell), l->number);
+  }
 }
 
 static void look_at_read(look *l, check_cell *cell, uint32_t bytes) {
@@ -132,7 +160,7 @@ static void look_at_read(look *l, check_cell *cell, uint32_t bytes) {
     note(l, cell->write, write_site(cell), false);
   } else if (is_kept && conflicts(l, cell->read) &&
              !(l->is_atomic && read_is_atomic(l, cell))) {
-    note(l, cell->read, read_site(cell), false);
+    note(l, cell->read, check_read_site(cell), false);
   }
   if (both_atomic && is_kept && !read_is_atomic(l, cell)) {
     return;  // an access that conflicts with this read also conflicts with that
@@ -147,14 +175,23 @@ static void look_at_read(look *l, check_cell *cell, uint32_t bytes) {
       cell->other_read = 0;
     }
     cell->read = segment;
-    cell->read_site = pack_read(
-        l->number, bytes | (cell->other_read ? cell->read_site >> 12 : 0));
+    if (!cell->other_read) {
+      cell->read_site = 0;
+    }
+    set_sites(cell, l->number, check_other_read_site(cell));
+    cell->read_site |= (uint16_t)(bytes << 12);
     return;
   }
-  if (!conflicts(l, cell->other_read)) {
-    cell->other_read = segment;
-  }
+  keep_read(l, cell);
   cell->read_site |= (uint16_t)(bytes << 12);
+}
+
+// True if the atomic write that is kept, before the last one, is farther from
+// the running one, which becomes the last.
+static bool is_kept_farther(const look *l, const check_cell *cell) {
+  const check_segment segment = l->s->check.segment;
+  return is_kept_write(l, cell) && conflicts(l, cell->read) &&
+         distance(l, cell->read, segment) > distance(l, cell->write, segment);
 }
 
 // Updates the earlier accesses of a word at a write. An atomic write orders
@@ -162,17 +199,20 @@ static void look_at_read(look *l, check_cell *cell, uint32_t bytes) {
 static void keep_before_write(const look *l, check_cell *cell,
                               bool is_unordered) {
   const bool was_atomic = is_atomic_write(cell);
-  if (l->is_atomic && ((!was_atomic && is_recent(l, cell->write)) ||
-                       (was_atomic && is_unordered &&
-                        !(is_recent(l, cell->read) &&
-                          !read_is_atomic(l, cell))))) {
+  if (l->is_atomic && was_atomic && is_unordered && is_kept_farther(l, cell)) {
+    return;
+  }
+  if (l->is_atomic &&
+      ((!was_atomic && is_recent(l, cell->write)) ||
+       (was_atomic && is_unordered &&
+        !(is_recent(l, cell->read) && !read_is_atomic(l, cell))))) {
     cell->read = cell->write;
-    cell->read_site = pack_read(write_site(cell), 15);
     cell->other_read = 0;
-  } else if (!l->is_atomic ||
-             !(is_recent(l, cell->read) &&
-               (!read_is_atomic(l, cell) ||
-                (was_atomic && is_kept_write(l, cell))))) {
+    cell->read_site = 0xf000;
+    set_sites(cell, write_site(cell), 0);
+  } else if (!l->is_atomic || !(is_recent(l, cell->read) &&
+                                (!read_is_atomic(l, cell) ||
+                                 (was_atomic && is_kept_write(l, cell))))) {
     cell->read = cell->other_read = 0;
   }
 }
@@ -182,18 +222,18 @@ static void look_at_write(look *l, check_cell *cell) {
   const bool both_atomic = l->is_atomic && is_atomic_write(cell);
   const bool is_unordered = conflicts(l, cell->write);
   if (is_unordered && !both_atomic) {
-    note(l, cell->write, write_site(cell),
-         l->site->access == MTLI_CHECK_WRITE);
+    note(l, cell->write, write_site(cell), l->site->access == MTLI_CHECK_WRITE);
   }
   const bool reads = cell->read && !(l->is_atomic && read_is_atomic(l, cell));
-  const check_segment reader = !reads                      ? 0
+  const check_segment reader = !reads                     ? 0
                                : conflicts(l, cell->read) ? cell->read
                                : conflicts(l, cell->other_read)
                                    ? cell->other_read
                                    : 0;
   if (reader) {
-    note(l, reader, read_site(cell), false);
-    l->reader = read_site(cell);
+    l->reader = reader == cell->read ? check_read_site(cell)
+                                     : check_other_read_site(cell);
+    note(l, reader, l->reader, false);
   }
   keep_before_write(l, cell, is_unordered);
   cell->write = s->check.segment;
@@ -210,12 +250,8 @@ static void look_at(look *l, check_cell *cell, uint32_t bytes) {
   }
 }
 
-// --- words whose bytes are accessed one by one ----------------------------------
-
-// Returns the floor: segments below it are ordered before all later ones.
-static check_segment floor_of(const look *l) {
-  return l->is_device ? safe_of(l) : l->s->check.threadgroup_floor;
-}
+// --- words whose bytes are accessed one by one
+// ----------------------------------
 
 // True if a word in parts still has facts worth keeping.
 static bool has_use(const look *l, const check_cell *parts) {
@@ -251,9 +287,8 @@ static void look_through(look *l, const check_place *place) {
     check_cell *cell = &place->cells[offset / 4];
     check_cell *quarters = &place->quarters[offset / 4 * 4];
     const uint32_t first = offset % 4;
-    const uint32_t last = end - offset + first >= 4
-                              ? 4
-                              : (uint32_t)(end - offset + first);
+    const uint32_t last =
+        end - offset + first >= 4 ? 4 : (uint32_t)(end - offset + first);
     if (check_is_parted(cell)) {
       look_at_parts(l, cell, quarters, first, last);
     } else if (first == 0 && last == 4) {
@@ -267,7 +302,8 @@ static void look_through(look *l, const check_place *place) {
   }
 }
 
-// --- the same value ----------------------------------------------------------------
+// --- the same value
+// ----------------------------------------------------------------
 
 void check_settle(mtli_check *check) {
   check_state *s = (check_state *)check;
@@ -286,8 +322,7 @@ void check_settle(mtli_check *check) {
       first = memory ? memory->first : 0;
     }
     report_race(s, is_device, s->pending_site, s->pending_other,
-                s->pending_other_site, (uintptr_t)to - first,
-                s->pending_bytes);
+                s->pending_other_site, (uintptr_t)to - first, s->pending_bytes);
   }
   memcpy(to, s->bounce, s->pending_bytes);
 }

@@ -138,12 +138,12 @@ void check_part(check_state *s) {
   check_set_floors(s);
 }
 
-// Sets the bounds between ordered and unordered segments. Once a simdgroup
-// barrier, a fence or a device-memory barrier has been passed, one number
-// cannot describe the order: the upper bounds are then UINT32_MAX.
+// Sets the bounds between ordered and unordered segments. Where a simdgroup
+// barrier may come, or a fence or a device-memory barrier has been passed, one
+// number cannot describe the order: the upper bounds are then UINT32_MAX.
 void check_set_floors(check_state *s) {
   s->check.device_floor = s->safe;
-  const bool is_plain = !s->simd_epoch && !s->known_count;
+  const bool is_plain = !s->has_simd_orders && !s->known_count;
   s->check.device_shared = is_plain && s->device_first == s->group_first
                                ? s->dispatch_first
                                : UINT32_MAX;

@@ -186,6 +186,7 @@ typedef struct check_state {
   uint32_t thread_order[CHECK_MOST_THREADS];
   bool is_to_stop;
   bool has_fences;  // the kernel has some
+  bool has_simd_orders;  // barriers of its simdgroups order memory
   bool has_parts;   // it writes parts of words, and the site does not say which
   uint64_t marked;  // bytes of a write that were read before they were set
   check_known *known;
@@ -313,6 +314,14 @@ check_cell check_parts_at(const check_cell *cell, const check_cell *quarters,
 mtli_check_part_fn check_part_access;
 // Forgets the names in packed cells: no cell is packed any more.
 void check_parts_forget(void);
+
+// read_sites.c: the site of a cell's read, and of its other_read. They are 0 if
+// they are not known.
+uint32_t check_read_site(const check_cell *cell);
+uint32_t check_other_read_site(const check_cell *cell);
+void check_set_read_sites(check_cell *cell, uint32_t read, uint32_t other_read);
+// Forgets all pairs: no cell has one any more.
+void check_read_sites_forget(void);
 
 // races.c: looks at an access of memory with cells (of its first word, and its
 // bytes). Returns where to write: elsewhere, if it may be the value that is

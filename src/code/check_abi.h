@@ -75,7 +75,7 @@ typedef struct mtli_check_site {
   uint32_t file;
   uint32_t name;     // of the variable or argument
   uint32_t inlined;  // "f.metal:5:3, f.metal:20:7": what it is inlined into
-  uint32_t size_bytes;    // of the access
+  uint32_t size_bytes;    // of the access; of a barrier its flags
   uint32_t object_bytes;  // of the variable, a referenced type or a member
   uint16_t slot;          // of the parameter, or MTLI_CHECK_NO_SLOT
   uint8_t access;         // mtli_check_access
@@ -155,7 +155,8 @@ struct mtli_check_cell {
 enum {
   MTLI_CHECK_CELL_ATOMIC = 0x8000,
   MTLI_CHECK_MOST_WRITE_SITE = 0x7fff,  // larger ones are given as 0
-  MTLI_CHECK_MOST_READ_SITE = 0xfff,
+  MTLI_CHECK_MOST_READ_SITE = 0xbff,  // larger ones number pairs
+                                      // (src/check/read_sites.c)
 };
 // No segment has such a number: what is known of the word's bytes differs and
 // is packed (src/check/parts.c), or they have cells of their own.

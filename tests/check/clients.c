@@ -106,6 +106,51 @@ TEST(queues, may_wait_before_the_first_checked_pipeline) {
   wait_for_clean(get);
 }
 
+// Two queues read, and a third writes behind one of them: a race with the read
+// of the other.
+static void run_behind_one(const char *waited, const char *other) {
+  open_all();
+  mtl_buffer *x = buffer_of(BYTES);
+  mtl_event *event = event_of(false), *start = event_of(true);
+  mtl_command_buffer *commands[] = {commands_of(0), commands_of(1),
+                                    commands_of(2)};
+  mtl_command_buffer_wait_event(commands[0], start, 1);
+  encode(commands[0], waited, x, buffer_of(BYTES));
+  mtl_command_buffer_signal_event(commands[0], event, 1);
+  mtl_command_buffer_wait_event(commands[1], start, 1);
+  encode(commands[1], other, x, buffer_of(BYTES));
+  mtl_command_buffer_wait_event(commands[2], event, 1);
+  encode(commands[2], "put", x, NULL);
+  for (int i = 0; i < 3; ++i) {
+    CHECK_OK(mtl_command_buffer_commit(commands[i]));
+  }
+  CHECK_OK(mtl_event_signal(start, 1));
+  for (int i = 0; i < 3; ++i) {
+    (void)!mtl_command_buffer_wait(commands[i]);
+  }
+  CHECK(is_found("race.dispatch", other, "put") ||
+        is_found("race.dispatch", "put", other));
+}
+
+static void look_at_line(void *context, const mtl_check_finding *finding) {
+  const mtl_check_place *read =
+      strcmp(finding->first.kernel, "put") ? &finding->first : &finding->second;
+  const char *name = context;
+  CHECK_TEXT(read->variable, "x");
+  CHECK(strcmp(name, read->kernel) == 0);
+  CHECK(strcmp(name, "get") ? read->line == 10 || read->line == 11
+                            : read->line == 7);
+}
+
+TEST(queues, behind_one_of_two_readers_race_with_the_other) {
+  run_behind_one("pairs", "pairs");
+}
+
+TEST(queues, race_with_the_other_readers_line) {
+  run_behind_one("pairs", "get");
+  CHECK_OK(mtl_check_report(look_at_line, "get"));
+}
+
 // The queue between them dispatches nothing.
 TEST(queues, hand_on_what_they_wait_for) {
   open_all();

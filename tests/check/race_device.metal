@@ -15,6 +15,10 @@
 // expect: 3: 32640
 // run: without_fences --grid 256 --group 64 0=iota:u32:256 1=zeros:u32:4 2=zeros:u32:1 3=zeros:u32:1
 // find: race.device @without_fences_1,@without_fences_2
+// run: refills --grid 64 --group 64 0=zeros:f32:64 1=zeros:f32:1
+// find: race.device @refills_1,@refills_2
+// run: sums --grid 128 --group 64 0=zeros:u32:1 1=zeros:u32:128
+// find: race.device @sums_1,@sums_2
 #include <metal_stdlib>
 using namespace metal;
 
@@ -96,4 +100,22 @@ kernel void without_fences(device const uint *x [[buffer(0)]],
       *sum = parts[0] + parts[1] + parts[2] + parts[3];  // @without_fences_2
     }
   }
+}
+
+kernel void refills(device float *y [[buffer(0)]],
+                    device float *shared [[buffer(1)]],
+                    uint t [[thread_index_in_threadgroup]]) {
+  y[t] = shared[0];  // @refills_1
+  simdgroup_barrier(mem_flags::mem_device);
+  if (t == 0) shared[0] = 2;  // @refills_2
+}
+
+// Several threads of each threadgroup add; the barrier orders those of its own.
+kernel void sums(device atomic_uint *sum [[buffer(0)]],
+                 device uint *y [[buffer(1)]],
+                 uint i [[thread_position_in_grid]],
+                 uint t [[thread_index_in_threadgroup]]) {
+  if (t < 40) atomic_fetch_add_explicit(sum, t, memory_order_relaxed);  // @sums_1
+  threadgroup_barrier(mem_flags::mem_device);
+  if (i == 114) y[i] = *(device uint *)sum;  // @sums_2
 }

@@ -9,6 +9,7 @@ Comment lines at the top of a file say how, and what must come out:
   // find: KIND @NAME[,@NAME]     a finding of it, at the lines that end with
                                   "// @NAME"; without one of these nothing is
                                   to be found
+  // findings: COUNT              no more than these in all
   // expect: INDEX: VALUE...      the first values of that buffer
   // schedule: WHICH              the only one, in the place of those below
   // checks: LIST                 of --check, for all runs of the file
@@ -31,8 +32,8 @@ FOUND, CLEAN = 3, 0
 
 
 def read_runs(path):
-    """Returns [(arguments, [(kind, lines)], {index: values}, [schedule])] of a
-    file."""
+    """Returns [(arguments, [(kind, lines)], {index: values}, [schedule],
+    [most findings])] of a file."""
     runs = []
     with open(path, encoding="utf-8") as file:
         lines = file.read().split("\n")
@@ -40,9 +41,11 @@ def read_runs(path):
               for number, line in enumerate(lines, 1) if "  // @" in line}
     for line in lines:
         if line.startswith("// run: "):
-            runs.append((shlex.split(line[len("// run: "):]), [], {}, []))
+            runs.append((shlex.split(line[len("// run: "):]), [], {}, [], []))
         elif line.startswith("// schedule: "):
             runs[-1][3].append(line[len("// schedule: "):].strip())
+        elif line.startswith("// findings: "):
+            runs[-1][4].append(int(line[len("// findings: "):]))
         elif line.startswith("// find: "):
             kind, names = line[len("// find: "):].split()
             runs[-1][1].append(
@@ -76,7 +79,7 @@ def is_found(wanted, findings):
 
 def run(path, case, schedule, report):
     """Returns what is wrong, or None."""
-    arguments, wanted, expected, _ = case
+    arguments, wanted, expected, _, most = case
     command = [METTLE, "run", path, *arguments, f"--check={checks_of(path)}",
                "--schedule",
                schedule, "--check-report", report]
@@ -91,6 +94,8 @@ def run(path, case, schedule, report):
     for one in wanted:
         if not is_found(one, findings):
             return f"no {one[0]} at {sorted(one[1])}: {result.stderr.strip()}"
+    if most and len(findings) > most[0]:
+        return f"found more: {result.stderr.strip()}"
     known = {kind for kind, _ in wanted}
     others = [finding for finding in findings if finding["kind"] not in known]
     if others:

@@ -98,6 +98,13 @@ static void check_mark(mtlc_checking *c, LLVMValueRef mark) {
 
 // --- waits -------------------------------------------------------------------
 
+// Returns the flags of a barrier; all, if they are not constant.
+static uint32_t flags_of(LLVMValueRef barrier) {
+  LLVMValueRef flags = LLVMGetOperand(barrier, 0);
+  return LLVMIsAConstantInt(flags) ? (uint32_t)LLVMConstIntGetZExtValue(flags)
+                                   : UINT32_MAX;
+}
+
 static void check_wait(mtlc_checking *c, LLVMValueRef wait, const char *name) {
   LLVMContextRef context = c->kernel->context;
   const bool is_barrier = mtlc_starts_with(name, "mettle.barrier.");
@@ -113,6 +120,7 @@ static void check_wait(mtlc_checking *c, LLVMValueRef wait, const char *name) {
                 : mtlc_starts_with(name, "mettle.simd.scan.exclusive.")
                     ? MTLI_CHECK_SCAN_EXCLUSIVE
                     : MTLI_CHECK_SIMD);
+  site.size_bytes = is_barrier ? flags_of(wait) : 0;
   LLVMValueRef number =
       mtlc_i32(context, mtlc_sites_add(&c->sites, wait, &site));
   LLVMValueRef zero = mtlc_i32(context, 0);

@@ -95,13 +95,13 @@ static void check_read(const mtlc_fast_path_code *e, LLVMValueRef cell,
   must_be_past(e, field(e, cell, offsetof(mtli_check_cell, write)), cell, true);
   LLVMValueRef read = field(e, cell, offsetof(mtli_check_cell, read));
   LLVMValueRef other = field(e, cell, offsetof(mtli_check_cell, other_read));
+  LLVMValueRef site = LLVMBuildTrunc(
+      e->builder, mtlc_fast_parameter(e, MTLC_FAST_SITE), e->types.i16, "");
   LLVMValueRef is_other_free =
       mtlc_fast_compare(e, LLVMIntULT, other, e->floor);
   mtlc_fast_go_on_if(e, mtlc_fast_compare(e, LLVMIntULT, read, e->floor),
                      taken);
   mtlc_fast_must(e, is_other_free);
-  LLVMValueRef site = LLVMBuildTrunc(
-      e->builder, mtlc_fast_parameter(e, MTLC_FAST_SITE), e->types.i16, "");
   store_at(e, e->segment, cell, offsetof(mtli_check_cell, read));
   store_at(e, LLVMBuildOr(e->builder, site, bytes, ""), cell,
            offsetof(mtli_check_cell, read_site));
@@ -118,7 +118,12 @@ static void check_read(const mtlc_fast_path_code *e, LLVMValueRef cell,
   LLVMPositionBuilderAtEnd(e->builder, others);
   mtlc_fast_must(e, mtlc_fast_compare(e, LLVMIntUGE, read, e->shared));
   LLVMBuildCondBr(e->builder, is_other_free, known, third);
+  // A second read from the same place.
   LLVMPositionBuilderAtEnd(e->builder, known);
+  LLVMValueRef had_site = LLVMBuildAnd(
+      e->builder, had,
+      LLVMConstInt(e->types.i16, (uint16_t)~ALL_BYTES_READ, false), "");
+  mtlc_fast_must(e, mtlc_fast_compare(e, LLVMIntEQ, had_site, site));
   store_at(e, e->segment, cell, offsetof(mtli_check_cell, other_read));
   LLVMBuildBr(e->builder, done);
   LLVMPositionBuilderAtEnd(e->builder, third);
