@@ -104,6 +104,7 @@ class Printer : public DiagnosticConsumer {
                               ? First.getLocation().getExpansionLineNumber()
                               : 0;
     if (Line && Line == MisreadLine) return;
+    if (isRepeated(First)) return;
     if (isWordSuggested(First.getMessage())) MisreadLine = Line;
     print(First);
     size_t Candidates = 0;
@@ -116,6 +117,17 @@ class Printer : public DiagnosticConsumer {
                ++Candidates <= MostCandidates)
         printAt(First.getLocation(), Note.getMessage());
     }
+  }
+
+  // True if the same was told of the same place right before.
+  bool isRepeated(const StoredDiagnostic &D) {
+    const FullSourceLoc &Loc = D.getLocation();
+    if (Loc.isInvalid()) return false;
+    const auto Key = std::make_pair(Loc.getRawEncoding(),
+                                    D.getMessage().str());
+    if (Key == Last) return true;
+    Last = Key;
+    return false;
   }
 
   // A suggestion of clang's that gives way takes its change of the line along.
@@ -177,6 +189,7 @@ class Printer : public DiagnosticConsumer {
   std::unique_ptr<TextDiagnostic> Renderer;  // within a source file
   Group Current;
   llvm::DenseSet<unsigned> Moved;  // places of the program, of library errors
+  std::pair<unsigned, std::string> Last;  // the place and text told last
   unsigned MisreadLine = 0;  // line of a misspelled word of the language
   bool IsSilent = false;
 };

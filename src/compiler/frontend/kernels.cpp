@@ -447,12 +447,12 @@ class MetalConsumer : public SemaConsumer {
   void checkStatics(const Stmt *Body, bool InKernel) {
     if (!Body) return;
     if (const auto *Statement = dyn_cast<DeclStmt>(Body))
-      for (const Decl *D : Statement->decls())
-        if (const auto *V = dyn_cast<VarDecl>(D)) checkStatic(V, InKernel);
+      for (Decl *D : Statement->decls())
+        if (auto *V = dyn_cast<VarDecl>(D)) checkStatic(V, InKernel);
     for (const Stmt *Child : Body->children()) checkStatics(Child, InKernel);
   }
 
-  void checkStatic(const VarDecl *V, bool InKernel) {
+  void checkStatic(VarDecl *V, bool InKernel) {
     const auto *Section = V->getAttr<SectionAttr>();
     if (!Section || Section->getName() != ".mettle.threadgroup") return;
     const std::string Name = V->getNameAsString();
@@ -465,20 +465,29 @@ class MetalConsumer : public SemaConsumer {
       error(V->getLocation(), "variable '" + Name +
                                   "' in the threadgroup address space must "
                                   "be declared in a kernel");
-    else if (hasInitializer(V) && !V->getInit()->isValueDependent() &&
+    else if (V->getInit() && doesNothing(V->getInit()))
+      V->setInit(nullptr);
+    else if (V->getInit() && !V->getInit()->isValueDependent() &&
              !V->hasConstantInitialization())
       error(V->getLocation(), "variable '" + Name +
                                   "' in the threadgroup address space needs "
-                                  "a constant initializer");
+                                  "a constant initializer, or a constructor "
+                                  "that does nothing");
   }
 
-  // A trivial default constructor is none.
-  static bool hasInitializer(const VarDecl *V) {
-    const Expr *Init = V->getInit();
-    if (!Init) return false;
+  // True of a default constructor that sets nothing: it need not run.
+  static bool doesNothing(const Expr *Init) {
     const auto *Construct = dyn_cast<CXXConstructExpr>(Init->IgnoreImplicit());
-    return !Construct || Construct->getNumArgs() != 0 ||
-           !Construct->getConstructor()->isTrivial();
+    if (!Construct || Construct->getNumArgs() != 0 ||
+        Construct->requiresZeroInitialization())
+      return false;
+    const CXXConstructorDecl *Constructor = Construct->getConstructor();
+    if (Constructor->isTrivial()) return true;
+    const auto *Body = dyn_cast_or_null<CompoundStmt>(Constructor->getBody());
+    return Body && Body->body_empty() &&
+           llvm::all_of(Constructor->inits(), [](const CXXCtorInitializer *I) {
+             return doesNothing(I->getInit());
+           });
   }
 
   // --- entries ---

@@ -203,6 +203,8 @@ void refuseProgram(Refusals &Out, llvm::ArrayRef<clang::Decl *> Program);
 //   Always  an error with -fpermissive too
 void refuse(Refusals &Out, clang::SourceLocation Loc, const std::string &Text,
             const std::string &Hint, bool Always = false);
+// Metal's word for an address space of clang's.
+const char *spaceName(clang::LangAS Space);
 
 // overloads.cpp: checks a call of the function F, which may be the library's,
 // and the use of a type.

@@ -234,6 +234,14 @@ std::string componentsOf(StringRef Type) {
 }  // namespace
 
 std::string mtlc::inProgramsWords(StringRef Text) {
+  // Swizzles are properties of the library's vectors.
+  if (Text == "address of property expression requested")
+    return "a vector's component has no address";
+  for (const StringRef Head : {"no member named '__put_",
+                               "cannot find suitable setter for property '"})
+    if (Text.starts_with(Head))
+      return "'" + Text.drop_front(Head.size()).split('\'').first.str() +
+             "' cannot be assigned: it names a component twice";
   return withoutTwins(withNames(withoutAliases(Text)));
 }
 

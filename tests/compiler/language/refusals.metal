@@ -163,6 +163,23 @@ kernel void f(device float *x [[buffer(0)]]) {
 // error: 4: variable 'b' in the threadgroup address space
 // error: 5: variable 'c' in the threadgroup address space
 
+//--- initialised_in_parentheses
+kernel void f(device float *x [[buffer(0)]]) {
+  threadgroup float a(3.0f);
+  threadgroup float d(0.0f);
+  x[0] = a + d;
+}
+// error: 2: variable 'a' in the threadgroup address space cannot have an initializer other than zeros
+
+//--- constructors_of_threadgroup_variables
+struct Set { float x = 3; };
+kernel void f(device float *x [[buffer(0)]]) {
+  threadgroup Set b[2];
+  x[0] = b[1].x;
+}
+// error: 3: variable 'b' in the threadgroup address space cannot have a constructor that sets other values than zeros
+// note: 3: store to it in the kernel
+
 //--- half_beside_float_is_ambiguous
 #include <metal_stdlib>
 using namespace metal;
@@ -483,3 +500,61 @@ static_assert(!__is_valid_simdgroup_type<long>::value, "64 bits");
 static_assert(!__is_valid_simdgroup_type<vec<ulong, 2>>::value, "64 bits");
 static_assert(__is_valid_simdgroup_type<half4>::value, "16 bits");
 kernel void f(device float *x [[buffer(0)]]) { x[0] = 1; }
+
+//--- results_beside_the_value_are_the_threads
+#include <metal_stdlib>
+using namespace metal;
+kernel void f(device float *x [[buffer(0)]], device int *n [[buffer(1)]],
+              device atomic_uint *a [[buffer(2)]]) {
+  threadgroup float t;
+  threadgroup uint old[1];
+  x[0] = sincos(x[1], x[2]) + modf(x[3], t) + frexp(x[4], n[0]);
+  atomic_compare_exchange_weak_explicit(a, old, 5u, memory_order_relaxed,
+                                        memory_order_relaxed);
+  float whole;
+  int exponent;
+  uint expected = 0;
+  x[5] = modf(x[6], whole) + frexp(x[7], exponent) + sincos(x[8], whole);
+  atomic_compare_exchange_weak_explicit(a, &expected, 5u, memory_order_relaxed,
+                                        memory_order_relaxed);
+}
+// error: 7: call to 'sincos': its second parameter is in the thread address space, the argument in 'device'
+// error: 7: call to 'modf': its second parameter is in the thread address space, the argument in 'threadgroup'
+// error: 7: call to 'frexp': its second parameter
+// error: 8: call to 'atomic_compare_exchange_weak_explicit': its second parameter
+// note: 7: give it a variable of the thread's
+
+//--- matrices_of_a_simdgroup_have_their_memory
+#include <metal_stdlib>
+using namespace metal;
+kernel void f(device float *x [[buffer(0)]], constant float *c [[buffer(1)]]) {
+  float own[64];
+  simdgroup_float8x8 m;
+  simdgroup_load(m, c);
+  simdgroup_store(m, own);
+  simdgroup_load(m, x);
+  x[64] = own[0];
+}
+// error: 6: call to 'simdgroup_load': a matrix is in device or threadgroup memory
+// error: 7: call to 'simdgroup_store': a matrix is in device or threadgroup memory
+
+//--- types_of_lengths_that_vary
+static void f(int n, thread float (*rows)[n]) { rows[0][0] = 1; }
+kernel void k(device float *x [[buffer(0)]], constant int &n [[buffer(1)]]) {
+  typedef float row[n];
+  x[0] = sizeof(row) + sizeof(float[n + 1]);
+}
+// error: 1: variable length arrays are not supported in Metal
+// error: 3: variable length arrays are not supported in Metal
+// error: 4: variable length arrays are not supported in Metal
+
+//--- components_named_twice_and_addresses_of_components
+#include <metal_stdlib>
+using namespace metal;
+kernel void f(device float4 *x [[buffer(0)]]) {
+  x[0].xx = float2(1, 2);
+  device float *y = &x[0].y;
+  *y = 1;
+}
+// error: 4: 'xx' cannot be assigned: it names a component twice
+// error: 5: a vector's component has no address

@@ -91,6 +91,32 @@ kernel void f(device float *x, uint i [[thread_position_in_threadgroup]]) {
 kernel void f(device float *x) { threadgroup float a[4]; x[0] = a[0]; }
 // no-ir: mettle\.barrier
 
+//--- zeros_in_parentheses_are_written_too
+kernel void f(device float *x) {
+  threadgroup float a(0.0f);
+  x[1] = a;
+}
+// ir: call void @llvm\.memset.*ptr.*1a, i8 0, i64 4
+
+//--- constructors_that_do_nothing_do_not_run
+struct In { float x; In() {} };
+struct S { In in; int n; S() {} S(int v) : n(v) {} };
+kernel void f(device float *x) {
+  threadgroup S s[3];
+  s[1] = S(2);
+  x[0] = s[1].n;
+}
+// ir: 1s = internal global .* undef, section ".mettle.threadgroup"
+// no-ir: guard|mettle\.barrier
+
+//--- constructors_that_set_values
+struct S { float x; S() { x = 3; } };
+kernel void f(device float *x) {
+  threadgroup S s;
+  x[0] = s.x;
+}
+// error: 3: variable 's' in the threadgroup address space needs a constant initializer, or a constructor that does nothing
+
 //--- initializer_must_be_constant
 kernel void f(device float *x) {
   threadgroup float a = x[0];

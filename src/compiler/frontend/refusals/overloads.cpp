@@ -296,6 +296,49 @@ std::string memoryOfAtomics(StringRef Held, LangAS Space) {
   return "an atomic is in device or threadgroup memory";
 }
 
+// The type of the object that an argument is, or points to, as written.
+QualType objectType(const ASTContext &C, const Expr *Argument) {
+  const QualType T = writtenType(Argument);
+  return T->isPointerType() ? T->getPointeeType()
+         : T->isArrayType() ? C.getBaseElementType(T)
+                            : T;
+}
+
+LangAS addressSpace(const ASTContext &C, QualType T) {
+  return C.getBaseElementType(T).getAddressSpace();
+}
+
+// Metal declares what these give besides their value as the thread's.
+void judgeOutput(Refusals &Out, const CallExpr *E, StringRef Name) {
+  const bool HasOutput = Name == "frexp" || Name == "modf" ||
+                         Name == "sincos" ||
+                         Name.starts_with("atomic_compare_exchange_");
+  if (!HasOutput || E->getNumArgs() < 2) return;
+  const ASTContext &C = Out.S.Context;
+  const LangAS Space = addressSpace(C, objectType(C, E->getArg(1)));
+  if (Space == LangAS::Default) return;
+  refuse(Out, E->getArg(1)->getExprLoc(),
+         "no matching function for call to '" + Name.str() +
+             "': its second parameter is in the thread address space, the "
+             "argument in '" +
+             spaceName(Space) + "'",
+         "give it a variable of the thread's, and copy that");
+}
+
+// Matrices of a simdgroup come from and go to the memory of several threads.
+void judgeTile(Refusals &Out, const CallExpr *E, StringRef Name) {
+  if ((Name != "simdgroup_load" && Name != "simdgroup_store") ||
+      E->getNumArgs() < 2)
+    return;
+  const ASTContext &C = Out.S.Context;
+  const LangAS Space = addressSpace(C, objectType(C, E->getArg(1)));
+  if (Space == LangAS::sycl_global || Space == LangAS::sycl_local) return;
+  refuse(Out, E->getArg(1)->getExprLoc(),
+         "no matching function for call to '" + Name.str() +
+             "': a matrix is in device or threadgroup memory",
+         "");
+}
+
 void judgeAtomic(Refusals &Out, const CallExpr *E, StringRef Name) {
   if (!Name.starts_with("atomic_")) return;
   const ASTContext &C = Out.S.Context;
@@ -311,15 +354,10 @@ void judgeAtomic(Refusals &Out, const CallExpr *E, StringRef Name) {
                   "a memory order other than 'memory_order_relaxed'", 320);
   }
   if (E->getNumArgs() == 0) return;
-  const QualType First = writtenType(E->getArg(0));
-  const QualType Object = First->isPointerType() ? First->getPointeeType()
-                          : First->isArrayType()
-                              ? C.getBaseElementType(First)
-                              : First;
+  const QualType Object = objectType(C, E->getArg(0));
   const std::string Held = heldType(C, Object);
   if (Held.empty()) return;
-  const std::string Memory = memoryOfAtomics(
-      Held, C.getBaseElementType(Object).getAddressSpace());
+  const std::string Memory = memoryOfAtomics(Held, addressSpace(C, Object));
   if (!Memory.empty())
     refuse(Out, E->getExprLoc(),
            "no matching function for call to '" + Name.str() + "': " + Memory,
@@ -376,6 +414,8 @@ void mtlc::judgeCall(Refusals &Out, const CallExpr *E, const FunctionDecl *F) {
   judgePrecision(Out, E, Name, IsByPrecision ? Inner : "");
   judgeSimd(Out, E, F, Name);
   judgeAtomic(Out, E, Name);
+  judgeOutput(Out, E, Name);
+  judgeTile(Out, E, Name);
 }
 
 void mtlc::judgeComponents(Refusals &Out, const CXXConstructExpr *E) {

@@ -33,15 +33,6 @@ namespace {
 
 using namespace mtlc;
 
-const char *spaceName(LangAS Space) {
-  switch (Space) {
-    case LangAS::sycl_global: return "device";
-    case LangAS::sycl_global_host: return "constant";
-    case LangAS::sycl_local: return "threadgroup";
-    default: return "thread";
-  }
-}
-
 class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
  public:
   explicit RefusalVisitor(Refusals &Out)
@@ -141,11 +132,6 @@ class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
 
   bool VisitVarDecl(VarDecl *V) {
     checkName(V);
-    // Their length is unknown to every limit of private memory: never taken.
-    if (V->getType()->isVariableArrayType())
-      refuse(Out, V->getLocation(), "variable length arrays are not supported "
-                                    "in Metal",
-             "the length must be a constant expression", /*Always=*/true);
     if (!V->isInvalidDecl()) checkStorage(V);
     return true;
   }
@@ -201,7 +187,17 @@ class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
     return true;
   }
 
-  // --- types by language version ---
+  // --- types ---
+
+  // Their length is unknown to every limit of private memory: never taken, nor
+  // a name of such a type or a pointer to one.
+  bool VisitVariableArrayTypeLoc(VariableArrayTypeLoc T) {
+    refuse(Out, T.getLBracketLoc(),
+           "variable length arrays are not supported in Metal",
+           "the length must be a constant expression", /*Always=*/true);
+    return true;
+  }
+
 
   bool VisitTypedefTypeLoc(TypedefTypeLoc T) {
     const TypedefNameDecl *D = T.getTypedefNameDecl();
@@ -351,21 +347,24 @@ class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
              "expected a name: 'half' is a type and a keyword of Metal", "");
   }
 
-  // Metal takes zeros here, which MLX's kernels write.
+  // Metal takes zeros here, which MLX's kernels write. What a constructor gives
+  // a variable without an initialiser would be lost.
   void checkInitializer(const VarDecl *V) {
     const auto Marks = V->specific_attrs<AnnotateAttr>();
     const bool IsWritten = llvm::any_of(Marks, [](const AnnotateAttr *A) {
       return A->getAnnotation() == "mettle.initialized";
     });
     const Expr *Init = V->getInit();
-    if (!IsWritten || !Init || Init->isValueDependent()) return;
+    if (!Init || Init->isValueDependent()) return;
     const APValue *Value = V->evaluateValue();
     if (!Value || isZero(*Value)) return;
     refuse(Out, V->getLocation(),
            "variable '" + V->getNameAsString() +
-               "' in the threadgroup address space cannot have an "
-               "initializer other than zeros",
-           "store to it in the kernel, in front of a threadgroup_barrier");
+               "' in the threadgroup address space cannot have " +
+               (IsWritten ? "an initializer other than zeros"
+                          : "a constructor that sets other values than zeros"),
+           "store to it in the kernel, in front of a threadgroup_barrier",
+           /*Always=*/!IsWritten);
   }
 
   static bool isZero(const APValue &Value) {
@@ -464,6 +463,15 @@ class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
 };
 
 }  // namespace
+
+const char *mtlc::spaceName(LangAS Space) {
+  switch (Space) {
+    case LangAS::sycl_global: return "device";
+    case LangAS::sycl_global_host: return "constant";
+    case LangAS::sycl_local: return "threadgroup";
+    default: return "thread";
+  }
+}
 
 void mtlc::refuse(Refusals &Out, SourceLocation Loc, const std::string &Text,
                   const std::string &Hint, bool Always) {

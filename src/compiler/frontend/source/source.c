@@ -101,7 +101,8 @@ static bool has_initializer(const rewriter *r, size_t i) {
   while (i != 0 && is_mark(r, i, "[")) {
     i = skip_group(r, i, far_ahead(r, i));
   }
-  return i != 0 && (is_mark(r, i, "=") || is_mark(r, i, "{"));
+  return i != 0 &&
+         (is_mark(r, i, "=") || is_mark(r, i, "{") || is_mark(r, i, "("));
 }
 
 static void put_words(rewriter *r, const char *const *words, size_t count) {
