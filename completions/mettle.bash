@@ -14,6 +14,33 @@ _mettle_arguments() {
     awk '/^  [a-z]/ && $2 ~ /^[0-9]+$/ { print $3 }' | sort -u
 }
 
+# Words of a list with commas.
+_mettle_listed() {
+  COMPREPLY=($(compgen -P "${1%"${1##*,}"}" -W "$2" -- "${1##*,}"))
+}
+
+# What stands behind "=", for the word in front of it.
+_mettle_assigned() {
+  case $1 in
+    --check)
+      _mettle_listed "$2" "races bounds init sync align nan integer host \
+        uniform stop all" ;;
+    --dump-after)
+      _mettle_listed "$2" "frontend vectorize optimise finish_module steps \
+        plan asm" ;;
+    --math) _mettle_listed "$2" "safe relaxed fast" ;;
+    -*) ;;
+    *)
+      if [[ $2 == @* ]]; then
+        COMPREPLY=($(compgen -P @ -f -X '!*.npy' -- "${2#@}") \
+          $(compgen -P @ -f -X '!*.png' -- "${2#@}"))
+      else
+        COMPREPLY=($(compgen -W "zeros: ones: iota: rand: @" -- "$2"))
+        compopt -o nospace
+      fi ;;
+  esac
+}
+
 _mettle() {
   local word=$2 before=$3 verb=${COMP_WORDS[1]}
   local verbs="run diff compile reflect corpus model iree devices bench env trace"
@@ -22,6 +49,21 @@ _mettle() {
 
   if ((COMP_CWORD == 1)); then
     COMPREPLY=($(compgen -W "$verbs help --help --version" -- "$word"))
+    return
+  fi
+
+  # "=", and "=@" together, are words of their own to bash.
+  local last=${COMP_WORDS[COMP_CWORD]} mark=${COMP_WORDS[COMP_CWORD - 1]} at=
+  if [[ $last == =* ]]; then
+    ((at = COMP_CWORD - 1)); last=${last#=}
+  elif [[ $mark == =* ]]; then
+    ((at = COMP_CWORD - 2)); last=${mark#=}$last
+  fi
+  if [[ -n $at && ${COMP_WORDS[at - 1]} == --save ]]; then
+    _mettle_listed "$last" "${COMP_WORDS[at]}.npy ${COMP_WORDS[at]}.png"
+    return
+  elif [[ -n $at ]]; then
+    _mettle_assigned "${COMP_WORDS[at]}" "$last"
     return
   fi
 
@@ -43,7 +85,7 @@ _mettle() {
     --input)
       COMPREPLY=($(compgen -f -X '!*.npy' -- "$word"))
       compopt -o filenames; return ;;
-    --check-report | --check-suppress)
+    --check-report | --check-suppress | --trace)
       COMPREPLY=($(compgen -f -- "$word"))
       compopt -o filenames; return ;;
     --schedule)
@@ -123,19 +165,10 @@ _mettle() {
         -- "$word") $(compgen -S = -W "$(_mettle_arguments \
         "${COMP_WORDS[2]}")" -- "$word"))
       [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace ;;
-    # "=" and "@" end a word in bash's default COMP_WORDBREAKS.
     run:* | diff:*)
-      if [[ $before == "=" || $word == "=" ]]; then
-        COMPREPLY=($(compgen -W "zeros: ones: iota: rand:" -- "${word#=}"))
-        compopt -o nospace
-      elif [[ ${COMP_WORDS[COMP_CWORD - 2]} == "=" || $before == @ ||
-        $word == @* ]]; then
-        COMPREPLY=($(compgen -f -X '!*.@(npy|png)' -- "${word#@}"))
-      elif [[ ${COMP_WORDS[COMP_CWORD - 2]} != -* || $before != -* ]]; then
-        COMPREPLY=($(compgen -S = -W "$(_mettle_arguments \
-          "${COMP_WORDS[2]}")" -- "$word"))
-        compopt -o nospace
-      fi ;;
+      COMPREPLY=($(compgen -S = -W "$(_mettle_arguments \
+        "${COMP_WORDS[2]}")" -- "$word"))
+      compopt -o nospace ;;
   esac
 }
 complete -F _mettle mettle

@@ -27,7 +27,9 @@ end
 # NAME= of every argument, then what a value can begin with.
 function __mettle_bindings
     set -l word (commandline -ct)
-    if string match -qr '=' -- $word
+    if string match -qr '^-' -- $word
+        return
+    else if string match -qr '=' -- $word
         set -l name (string replace -r '=.*' '' -- $word)
         for start in zeros: ones: iota: rand:
             echo $name=$start
@@ -59,6 +61,18 @@ end
 function __mettle_words
     set -l words (commandline -opc | string match -rv '^-')
     test (count $words) -eq (math 2 + $argv[1])
+end
+
+# True if the word in hand is like a pattern; it and each of a list's words.
+function __mettle_at
+    string match -qr -- $argv[1] (commandline -ct)
+end
+
+function __mettle_listed
+    set -l begun (string replace -r '[^=,]*$' '' -- (commandline -ct))
+    for word in $argv
+        echo $begun$word
+    end
 end
 
 function __mettle_verb
@@ -124,7 +138,8 @@ complete -c mettle -n $sources -l constant -x \
 complete -c mettle -n '__mettle_verb run reflect corpus model iree devices bench' \
     -l json -d 'print JSON'
 
-complete -c mettle -n '__mettle_verb run diff' -l grid -x -d 'threads in all'
+complete -c mettle -n '__mettle_verb run diff' -l grid -x \
+    -a '(__mettle_arguments)' -d 'threads in all'
 complete -c mettle -n '__mettle_verb run diff compile' -l group -x \
     -d 'threads in a threadgroup'
 complete -c mettle -n '__mettle_verb run' -l save -x -a '(__mettle_saved)' \
@@ -140,6 +155,8 @@ complete -c mettle -n '__mettle_verb run model' -l trace -r \
     -d 'write a timeline'
 complete -c mettle -n '__mettle_verb run model' -l check \
     -d 'check every access'
+complete -c mettle -n "__mettle_verb run model; and __mettle_at '^--check='" \
+    -a '(__mettle_listed races bounds init sync align nan integer host uniform stop all)'
 complete -c mettle -n '__mettle_verb run model' -l check-report -r \
     -d 'write the findings'
 complete -c mettle -n '__mettle_verb run model' -l check-suppress -r \
@@ -164,7 +181,7 @@ complete -c mettle -n '__mettle_verb run' -l log \
 
 complete -c mettle -n '__mettle_verb compile' -s o -r -d 'write the container'
 complete -c mettle -n '__mettle_verb compile' -l dump-after -x \
-    -d 'print the IR after a pass'
+    -a 'frontend vectorize optimise finish_module steps plan asm' -d 'print the IR after a pass'
 complete -c mettle -n '__mettle_verb compile' -l dump-plan \
     -d 'print how each load and store is done'
 complete -c mettle -n '__mettle_verb compile' -l without -x \

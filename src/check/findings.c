@@ -321,7 +321,7 @@ static void write_report(void) {
 int mtl_check_finish(void) {
   static bool is_written;
   const size_t count = count_findings();
-  if (!is_written) {
+  if (!is_written && mtl_check_settings() == MTL_OK) {
     is_written = true;
     fflush(stdout);
     write_report();

@@ -243,6 +243,9 @@ def what_is_no_picture_is_told(tool):
     tool.fails(2, ["y.jpg: files are .npy or .png"], *run, "--save", "y=y.jpg")
     tool.fails(2, ["y.pgn: files are .npy or .png; did you mean '.png'?"],
                *run, "--save", "y=y.pgn")
+    tool.fails(2, ["y.csv: files are .npy or .png"], "run", "kernels.metal",
+               "scale", "--grid", "4", "x=1,2,3,4", "factor=2",
+               "--save", "x=y.csv")
     tool.fails(1, ["folder/y.png: cannot write"], *run, "--save",
                "y=folder/y.png")
     os.symlink("/dev/full", tool.file("full.png"))

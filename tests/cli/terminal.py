@@ -82,7 +82,9 @@ def _complete(tool, *words):
     """What bash offers for the last of words."""
     return _run_shell(
         tool, "bash", "-c", 'compopt() { :; }; source "$0"; COMP_WORDS=("$@"); '
-        'COMP_CWORD=$(($# - 1)); _mettle "$1" "${COMP_WORDS[-1]}" '
+        'COMP_CWORD=$(($# - 1)); last=${COMP_WORDS[-1]#=}; '
+        '[[ ${COMP_WORDS[-2]} == =@ ]] && last=@$last; '
+        '_mettle "$1" "$last" '
         '"${COMP_WORDS[-2]}"; printf "%s\\n" "${COMPREPLY[@]}"',
         _script("mettle.bash"), "mettle", *words).split()
 
@@ -98,7 +100,8 @@ def completion_offers_verbs_options_files_and_kernels(tool):
     assert _complete(tool, "compile", "k.metal", "--r") == ["--report"]
     assert "cpu" in _complete(tool, "run", "k.metal", "--device", "c")
     assert _complete(tool, "devices", "--j") == ["--json"]
-    # Arguments, of all kernels; bash hands over "=" as a word of its own.
+    # Arguments, of all kernels; bash takes "=" and "=@" for words of their own,
+    # which is not what it says the word in hand is.
     assert _complete(tool, "run", "kernels.metal", "scale", "fac") == [
         "factor="]
     assert _complete(tool, "run", "kernels.metal", "scale", "--print",
@@ -107,6 +110,20 @@ def completion_offers_verbs_options_files_and_kernels(tool):
                      "s") == ["sum="]
     assert _complete(tool, "run", "kernels.metal", "scale", "x", "=", "i") == [
         "iota:"]
+    assert _complete(tool, "run", "kernels.metal", "scale", "x", "=") == [
+        "zeros:", "ones:", "iota:", "rand:", "@"]
+    tool.write("ramp.npy", b"")
+    for words in (("=@",), ("=@", "ra")):
+        assert _complete(tool, "run", "kernels.metal", "scale", "x",
+                         *words) == ["@ramp.npy"]
+    assert "sum=" in _complete(tool, "run", "kernels.metal", "--json", "")
+    assert _complete(tool, "run", "k.metal", "--check", "=", "races,b") == [
+        "races,bounds"]
+    assert "races" in _complete(tool, "run", "k.metal", "--check", "=")
+    assert _complete(tool, "compile", "k.metal", "--dump-after", "=", "v") == [
+        "vectorize"]
+    assert _complete(tool, "run", "k.metal", "--save", "sum", "=") == [
+        "sum.npy", "sum.png"]
 
 
 def _complete_fish(tool, line):
@@ -126,6 +143,11 @@ def fish_completes(tool):
             ("mettle run kernels.metal --gr", ["--grid", "--group"]),
             ("mettle run kernels.metal --math s", ["safe"]),
             ("mettle run kernels.metal --print fac", ["factor"]),
+            ("mettle run kernels.metal --grid fac", ["factor"]),
+            ("mettle run kernels.metal --check=races,b",
+             ["--check=races,bounds"]),
+            ("mettle compile kernels.metal --dump-after=v",
+             ["--dump-after=vectorize"]),
             ("mettle compile kernels.metal --kernel sc", ["scale"]),
             ("mettle corpus --pip", ["--pipelines"]),
             ("mettle model in", ["info"]), ("mettle devices --js", ["--json"])):
@@ -197,6 +219,8 @@ def zsh_completes(tool):
                 ("mettle run kernels.metal --print fac",
                  "mettle run kernels.metal --print factor"),
                 ("mettle compile --rep", "mettle compile --report "),
+                ("mettle compile --dump-after=vec",
+                 "mettle compile --dump-after=vectorize "),
                 ("mettle model inf", "mettle model info "),
                 ("mettle devices --js", "mettle devices --json ")):
             found = zsh.complete(line)

@@ -68,8 +68,13 @@ def mistyped_words_are_told_with_the_right_ones(tool):
             ("did you mean 'safe'?", *RUN, "--math", "saef"),
             ("did you mean 'metal3.1'?", *RUN, "--std", "metal31"),
             ("did you mean 'cpu'?", *RUN, *BOUND, "--device", "cpy"),
-            ("did you mean 'vectorize'?", "compile", "kernels.metal",
-             "--dump-after=vectorise"),
+            ("no pass is called vectorise; did you mean 'vectorize'?",
+             "compile", "kernels.metal", "--dump-after=vectorise"),
+            ("--check races,boundz: a list of races, bounds", *RUN,
+             "--check=races,boundz"),
+            ("did you mean 'bounds'?", *RUN, "--check=races,boundz"),
+            ("did you mean 'reverse'?", *RUN, "--check", "--schedule",
+             "revers"),
             ("there is no kernel 'sclae'; there are: add, scale, positions, "
              "group_size, reverse_groups; did you mean 'scale'?", "run",
              "kernels.metal", "sclae", "--grid", "4")):

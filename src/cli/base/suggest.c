@@ -115,7 +115,7 @@ const char *cli_suggest(char target[CLI_SUGGESTION_SIZE], const char *word,
 
 const char *cli_suggest_listed(char target[CLI_SUGGESTION_SIZE],
                                const char *word, const char *text) {
-  enum { MOST = 64 };
+  enum { MOST = 256 };
   static const char start[] = "there are: ";
   const char *names[MOST];
   size_t count = 0;

@@ -374,20 +374,35 @@ bool program_find_function(const cli_program *program,
   return ok;
 }
 
+// A name that is like the wrong one stands for the list of all, which is long.
+static bool fail_pass(const char *name, cli_error *error) {
+  enum { MOST = 900 };
+  const char *text = mtl_last_error();
+  const char *list = strstr(text, "; there are: ");
+  char suggestion[CLI_SUGGESTION_SIZE];
+  cli_suggest_listed(suggestion, name, text);
+  size_t shown = strlen(text);
+  if (suggestion[0] && list) {
+    shown = (size_t)(list - text);
+  } else if (shown > MOST) {
+    for (shown = MOST; shown > 0 && text[shown] != ','; --shown) {
+    }
+    snprintf(suggestion, sizeof suggestion, ", ...");
+  }
+  return cli_fail(error, CLI_USAGE, "--dump-after: %.*s%s", (int)shown, text,
+                  suggestion);
+}
+
 bool program_make_pipeline(mtl_function *function,
                            const mtl_pipeline_desc *desc,
                            mtl_pipeline **out_pipeline, cli_error *error) {
-  char suggestion[CLI_SUGGESTION_SIZE];
   progress *bar = progress_start("compiling");
   const mtl_status status = mtl_pipeline_create(function, desc, out_pipeline);
   progress_stop(bar);
   switch (status) {
     case MTL_OK: return true;
     case MTL_NOT_FOUND:
-      cli_suggest_listed(suggestion, desc->dump_after ? desc->dump_after : "",
-                         mtl_last_error());
-      return cli_fail(error, CLI_USAGE, "--dump-after: %.900s%s",
-                      mtl_last_error(), suggestion);
+      return fail_pass(desc->dump_after ? desc->dump_after : "", error);
     case MTL_INVALID_ARGUMENT:  // a --constant is missing, or the environment
       return cli_fail(error,
                       strncmp(mtl_last_error(), "METTLE_", 7) == 0 ? CLI_FAILED

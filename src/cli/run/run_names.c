@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // run_names.c: matches the words of a command line with a kernel's arguments:
 // which argument each names, and of what type it is.
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -120,29 +121,27 @@ static bool resolve_bindings(run_options *options, const argument_list *list,
 // Refuses, before the kernel runs, an output that its file's format cannot
 // hold.
 static bool check_kind(const run_output *output, cli_error *error) {
-  static const char *const others[] = {".jpg",  ".jpeg", ".bmp", ".gif", ".tif",
-                                       ".tiff", ".webp", ".exr", ".ppm"};
-  const char *end = output->path ? strrchr(output->path, '.') : NULL;
-  if (end == NULL) {
+  const char *name = output->path ? strrchr(output->path, '/') : NULL;
+  name = name ? name + 1 : output->path;
+  const char *end = name ? strrchr(name, '.') : NULL;
+  // "result" and "result.100" have no format of their own.
+  if (end == NULL || end == name || isdigit((unsigned char)end[1]) ||
+      strcasecmp(end, ".npy") == 0) {
     return true;
   }
-  if (output->table == MTL_ARGUMENT_BUFFER && png_is_one(output->path)) {
-    return cli_fail(error, CLI_USAGE,
+  if (png_is_one(output->path)) {
+    return output->table != MTL_ARGUMENT_BUFFER ||
+           cli_fail(error, CLI_USAGE,
                     "--save %.*s: a PNG file holds a texture, and this is a "
                     "buffer: .npy files hold buffers",
                     (int)output->what_length, output->what);
   }
-  for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
-    if (strcasecmp(end, others[i]) == 0) {
-      return cli_fail(error, CLI_USAGE,
-                      "--save: %.200s: files are .npy or .png", output->path);
-    }
-  }
   static const char *const kinds[] = {"npy", "png"};
   const char *near = cli_near_name(end + 1, strlen(end + 1), kinds, 2);
-  return near == NULL || strcasecmp(near, end + 1) == 0 ||
-         cli_fail(error, CLI_USAGE,
-                  "--save: %.200s: files are .npy or .png; did you mean '.%s'?",
+  return cli_fail(error, CLI_USAGE,
+                  near ? "--save: %.200s: files are .npy or .png; did you mean "
+                         "'.%s'?"
+                       : "--save: %.200s: files are .npy or .png",
                   output->path, near);
 }
 

@@ -188,7 +188,7 @@ static const char *name_at(size_t i) {
 
 // Lists the passes, or the vectoriser's steps if it seems to be one of those.
 static mtl_status fail_unknown_pass(const char *name) {
-  char names[1024] = "";
+  char names[4096] = "";
   const bool is_step = strncmp(name, "vectorize.", 10) == 0;
   for (size_t i = 0; name_at(i); ++i) {
     const size_t length = strlen(names);
