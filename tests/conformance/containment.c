@@ -342,6 +342,11 @@ TEST(containment, what_is_only_read_is_not_blamed_for_a_write) {
   CHECK_CONTAINS(text, "it wrote to address 0x");
 }
 
+TEST(containment, an_argument_stands_for_a_buffer_without_label) {
+  mtl_buffer *out = new_buffer_like((mtl_buffer_desc){.length_bytes = 4096});
+  check_put(out, 1024, "right behind the end of the buffer of argument 'out'");
+}
+
 TEST(containment, memory_of_a_released_buffer_is_told) {
   for (int debug = 0; debug < 2; debug++) {
     mtl_buffer *gone;

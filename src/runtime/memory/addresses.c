@@ -4,6 +4,7 @@
 // another buffer only if the address is inside.
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "runtime/objects.h"
 #include "runtime/weak.h"
@@ -21,7 +22,7 @@ typedef struct place {
   uint64_t first;
   uint64_t length_bytes;
   const char *kind;
-  const char *name;
+  const char *name;  // NULL if it has none
 } place;
 
 // Bytes from a place to address: 0 inside, otherwise how far off.
@@ -32,11 +33,16 @@ static uint64_t distance_bytes(const place *it, uint64_t address) {
                              : address - end + 1;
 }
 
+static bool has_label(const char *label) {
+  return label && *label;
+}
+
 static place place_of(const mtl_buffer *buffer) {
+  const bool is_named = has_label(buffer->label);
   return (place){.first = buffer->gpu_address,
                  .length_bytes = buffer->length_bytes,
-                 .kind = "buffer",
-                 .name = buffer->label ? buffer->label : ""};
+                 .kind = is_named ? "buffer" : "a buffer without label",
+                 .name = is_named ? buffer->label : NULL};
 }
 
 // Finds the buffer that address is in. The lock is held.
@@ -87,18 +93,28 @@ static bool is_inline(const mtli_dispatch *dispatch, uint32_t slot) {
   return false;
 }
 
-// Returns the memory of a buffer argument. The lock is held.
+// Returns the memory of a buffer argument, by the argument's name if the buffer
+// has none. The lock is held.
 static place place_of_argument(const mtl_device *device,
                                const mtli_dispatch *dispatch, uint32_t slot) {
   const uint64_t first = (uintptr_t)dispatch->arguments[slot];
-  const place value = {
+  place value = {
       .first = first,
       .length_bytes = dispatch->argument_bytes[slot],
       .kind = "the bytes of argument",
       .name = dispatch->pipeline->kernel->parameters[slot].argument.name};
   const mtl_buffer *buffer =
       is_inline(dispatch, slot) ? NULL : find_buffer(device, first);
-  return buffer ? place_of(buffer) : value;
+  if (!buffer) {
+    return value;
+  }
+  if (has_label(buffer->label) || !has_label(value.name)) {
+    return place_of(buffer);
+  }
+  value.first = buffer->gpu_address;
+  value.length_bytes = buffer->length_bytes;
+  value.kind = "the buffer of argument";
+  return value;
 }
 
 // Finds the argument nearest to an access that the kernel may make to it. The
@@ -146,25 +162,33 @@ static const mtli_released *find_released(const mtl_device *device,
 static void write_place(const place *it, uint64_t address, char *text,
                         size_t capacity) {
   const uint64_t away_bytes = distance_bytes(it, address);
+  char where[64];
   if (address < it->first) {
-    snprintf(text, capacity,
-             "%" PRIu64 " byte%s before %s '%s' of %" PRIu64 " bytes",
-             away_bytes, away_bytes == 1 ? "" : "s", it->kind, it->name,
-             it->length_bytes);
+    snprintf(where, sizeof where, "%" PRIu64 " byte%s before", away_bytes,
+             away_bytes == 1 ? "" : "s");
   } else if (away_bytes == 0) {
-    snprintf(text, capacity,
-             "offset %" PRIu64 " in %s '%s' of %" PRIu64 " bytes",
-             address - it->first, it->kind, it->name, it->length_bytes);
+    snprintf(where, sizeof where, "offset %" PRIu64 " in", address - it->first);
   } else if (away_bytes == 1) {
-    snprintf(text, capacity,
-             "right behind the end of %s '%s' of %" PRIu64 " bytes", it->kind,
+    snprintf(where, sizeof where, "right behind the end of");
+  } else {
+    snprintf(where, sizeof where, "%" PRIu64 " byte%s past the end of",
+             away_bytes - 1, away_bytes == 2 ? "" : "s");
+  }
+  if (it->name) {
+    snprintf(text, capacity, "%s %s '%s' of %" PRIu64 " bytes", where, it->kind,
              it->name, it->length_bytes);
   } else {
-    snprintf(text, capacity,
-             "%" PRIu64 " byte%s past the end of %s '%s' of %" PRIu64 " bytes",
-             away_bytes - 1, away_bytes == 2 ? "" : "s", it->kind, it->name,
+    snprintf(text, capacity, "%s %s of %" PRIu64 " bytes", where, it->kind,
              it->length_bytes);
   }
+}
+
+static place place_of_released(const mtli_released *released) {
+  const bool is_named = has_label(released->label);
+  return (place){.first = released->first,
+                 .length_bytes = released->length_bytes,
+                 .kind = is_named ? "buffer" : "a buffer without label",
+                 .name = is_named ? released->label : NULL};
 }
 
 void mtli_describe_access(mtl_device *device, const mtli_access *access,
@@ -179,19 +203,17 @@ void mtli_describe_access(mtl_device *device, const mtli_access *access,
   if (access->has_slot && access->dispatch->argument_bytes) {
     near = place_of_argument(device, access->dispatch, access->slot);
     write_place(&near, address, text, capacity);
-  } else if (around) {
+  } else if (around && !(is_near && distance_bytes(&near, address) == 0)) {
     near = place_of(around);
     write_place(&near, address, text, capacity);
   } else if (is_near &&
              (!released || distance_bytes(&near, address) <= BESIDE_BYTES)) {
     write_place(&near, address, text, capacity);
   } else if (released) {
-    snprintf(text, capacity,
-             "offset %" PRIu64
-             " in buffer '%s' of %zu bytes, which was "
-             "released",
-             address - released->first, released->label,
-             released->length_bytes);
+    near = place_of_released(released);
+    write_place(&near, address, text, capacity);
+    const size_t length = strlen(text);
+    snprintf(text + length, capacity - length, ", which was released");
   }
   pthread_mutex_unlock(&device->lock);
 }
