@@ -184,6 +184,8 @@ mtl_heap *heap_of(id heap);
 NSUInteger heap_options(id heap);
 id heap_device(id heap);
 bool is_heap(id object);
+// Returns the buffer under an MTLTensor, NULL of anything else.
+mtl_buffer *tensor_buffer(id object);
 
 mtl_residency_set *residency_set_of(id set);
 

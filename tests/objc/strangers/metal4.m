@@ -228,6 +228,8 @@ int main(void) {
     td.usage = MTLTensorUsageCompute;
     id<MTLTensor> ten = [d newTensorWithDescriptor:td error:&e];
     CHECK(ten && ten.gpuResourceID._impl != 0);
+    [own addAllocation:ten];
+    [own commit];
     MTLCompileOptions *four = [MTLCompileOptions new];
     four.languageVersion = MTLLanguageVersion4_0;
     id<MTLLibrary> tl =
@@ -246,6 +248,7 @@ int main(void) {
     id<MTL4ArgumentTable> tt = [d newArgumentTableWithDescriptor:ad error:&e];
     [tt setResource:ten.gpuResourceID atBufferIndex:1];
     [cb beginCommandBufferWithAllocator:al];
+    [cb useResidencySet:own];
     ce = [cb computeCommandEncoder];
     [ce setComputePipelineState:tp];
     [ce setArgumentTable:tt];

@@ -38,6 +38,32 @@ int main(void) {
       [rs removeAllocations:list count:1];
       [rs commit];
       CHECK(rs.allocationCount == 0);
+      // allocations of other kinds: tensors of one buffer, and commands
+      NSInteger two[2] = {2, 2}, strides[2] = {1, 2};
+      MTLTensorDescriptor *td = [MTLTensorDescriptor new];
+      td.dimensions = [[MTLTensorExtents alloc] initWithRank:2 values:two];
+      td.strides = [[MTLTensorExtents alloc] initWithRank:2 values:strides];
+      td.dataType = MTLTensorDataTypeFloat32;
+      NSError *te = nil;
+      id<MTLTensor> t1 = [b newTensorWithDescriptor:td offset:0 error:&te],
+                    t2 = [b newTensorWithDescriptor:td offset:64 error:&te];
+      MTLIndirectCommandBufferDescriptor *cd =
+          [MTLIndirectCommandBufferDescriptor new];
+      cd.commandTypes = MTLIndirectCommandTypeConcurrentDispatch;
+      cd.maxKernelBufferBindCount = 1;
+      id<MTLIndirectCommandBuffer> commands =
+          [d newIndirectCommandBufferWithDescriptor:cd
+                                    maxCommandCount:1
+                                            options:0];
+      const id<MTLAllocation> others[] = {t1, t2, commands};
+      [rs addAllocations:others count:3];
+      CHECK(rs.allocationCount == 3 && [rs containsAllocation:commands]);
+      [rs removeAllocation:t1];
+      [rs commit];
+      CHECK(rs.allocatedSize >= 65536 && ![rs containsAllocation:t1]);
+      [rs removeAllocation:t2];
+      [rs commit];
+      CHECK(rs.allocatedSize == 0 && rs.allocationCount == 1);
       [rs removeAllAllocations];
       [rs endResidency];
       CHECK(a.allocatedSize >= 65536);

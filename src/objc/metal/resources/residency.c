@@ -69,13 +69,13 @@ static void set_dealloc(id self, SEL _cmd) {
 }
 
 // Sends a message about object to the list, under its lock.
-#define ON_LIST(type, self, ...)                        \
-  __extension__({                                       \
-    residency_set *locked = (residency_set *)(self);    \
-    pthread_mutex_lock(&locked->lock);                  \
-    const type answer = (__VA_ARGS__);                  \
-    pthread_mutex_unlock(&locked->lock);                \
-    answer;                                             \
+#define ON_LIST(type, self, ...)                     \
+  __extension__({                                    \
+    residency_set *locked = (residency_set *)(self); \
+    pthread_mutex_lock(&locked->lock);               \
+    const type answer = (__VA_ARGS__);               \
+    pthread_mutex_unlock(&locked->lock);             \
+    answer;                                          \
   })
 
 static NSUInteger index_of(id self, id allocation) {
@@ -89,9 +89,10 @@ mtl_residency_set *residency_set_of(id set) {
 
 extern struct objc_class OBJC_CLASS_$_MettleTexture;
 
-// Converts an MTLAllocation to the C API's.
+// Converts an MTLAllocation to the C API's. Function tables and indirect
+// commands have none: they are in the host's memory.
 static mtl_allocation allocation_of(id object) {
-  mtl_allocation allocation = {0};
+  mtl_allocation allocation = {.buffer = tensor_buffer(object)};
   if (is_buffer(object)) {
     allocation.buffer = buffer_of(object);
   } else if (is_heap(object)) {
@@ -102,19 +103,36 @@ static mtl_allocation allocation_of(id object) {
   return allocation;
 }
 
+static bool is_same(mtl_allocation one, mtl_allocation other) {
+  return one.buffer == other.buffer && one.heap == other.heap &&
+         one.texture == other.texture;
+}
+
+// True if the list has an allocation of the same memory: tensors share buffers.
+static bool has_same(id list, mtl_allocation wanted) {
+  for (size_t i = 0; i < array_count(list); ++i) {
+    if (is_same(allocation_of(array_at(list, i)), wanted)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static int change(id self, id allocation, bool adds) {
   const mtl_allocation one = allocation_of(allocation);
   mtl_residency_set *set = residency_set_of(self);
-  if ((adds ? mtl_residency_set_add(set, &one, 1)
-            : mtl_residency_set_remove(set, &one, 1)) != MTL_OK) {
-    metal_assert("residency set: %s", mtl_last_error());
-  }
   const id list = ((residency_set *)self)->allocations;
   const NSUInteger index = index_of(self, allocation);
   if (adds && index == NSNotFound) {
     SEND(void (*)(id, SEL, id), list, "addObject:", allocation);
   } else if (!adds && index != NSNotFound) {
     SEND(void (*)(id, SEL, NSUInteger), list, "removeObjectAtIndex:", index);
+  }
+  const bool is_kept =
+      is_same(one, (mtl_allocation){0}) || (!adds && has_same(list, one));
+  if (!is_kept && (adds ? mtl_residency_set_add(set, &one, 1)
+                        : mtl_residency_set_remove(set, &one, 1)) != MTL_OK) {
+    metal_assert("residency set: %s", mtl_last_error());
   }
   return 0;
 }
@@ -168,10 +186,9 @@ static NSUInteger set_count(id self, SEL _cmd) {
 
 static id set_list(id self, SEL _cmd) {
   (void)_cmd;
-  return objc_autorelease(
-      ON_LIST(id, self,
-              SEND(id(*)(id, SEL), ((residency_set *)self)->allocations,
-                   "copy")));
+  return objc_autorelease(ON_LIST(
+      id, self,
+      SEND(id(*)(id, SEL), ((residency_set *)self)->allocations, "copy")));
 }
 
 static uint64_t set_size(id self, SEL _cmd) {

@@ -49,8 +49,7 @@ static int extents_equal(id self, SEL _cmd, id other) {
   (void)_cmd;
   const tensor_extents *a = (tensor_extents *)self;
   const tensor_extents *b = (tensor_extents *)other;
-  return other && other->isa == self->isa &&
-         a->rank == b->rank &&
+  return other && other->isa == self->isa && a->rank == b->rank &&
          memcmp(a->values, b->values, a->rank * sizeof a->values[0]) == 0;
 }
 
@@ -148,8 +147,7 @@ METHODS(descriptor_methods, METHOD("init", "@16@0:8", descriptor_init),
         OBJECT_METHODS(tensor_descriptor, strides, "setStrides:"),
         VALUE_METHODS(tensor_descriptor, dataType, "setDataType:", "q"),
         VALUE_METHODS(tensor_descriptor, usage, "setUsage:", "Q"),
-        VALUE_METHODS(tensor_descriptor, cpuCacheMode, "setCpuCacheMode:",
-                      "Q"),
+        VALUE_METHODS(tensor_descriptor, cpuCacheMode, "setCpuCacheMode:", "Q"),
         VALUE_METHODS(tensor_descriptor, storageMode, "setStorageMode:", "Q"),
         VALUE_METHODS(tensor_descriptor, hazardTrackingMode,
                       "setHazardTrackingMode:", "Q"),
@@ -235,6 +233,12 @@ static mtl_buffer_tensor *tensor_of(id tensor) {
   return tensor ? ((metal_tensor *)tensor)->tensor : NULL;
 }
 
+mtl_buffer *tensor_buffer(id object) {
+  return object && object->isa == &OBJC_CLASS_$_MettleTensor
+             ? mtl_buffer_tensor_buffer(tensor_of(object))
+             : NULL;
+}
+
 static id tensor_make(id device, id descriptor, mtl_buffer_tensor *tensor) {
   const tensor_descriptor *from = (tensor_descriptor *)descriptor;
   const mtl_buffer_tensor_desc *info = mtl_buffer_tensor_info(tensor);
@@ -242,8 +246,7 @@ static id tensor_make(id device, id descriptor, mtl_buffer_tensor *tensor) {
   made->device = objc_retain(device);
   made->dimensions =
       objc_retain(tensor_extents_make(info->rank, info->extents));
-  made->strides =
-      objc_retain(tensor_extents_make(info->rank, info->strides));
+  made->strides = objc_retain(tensor_extents_make(info->rank, info->strides));
   made->data_type = from->dataType;
   made->usage = from->usage;
   made->options = options_of(from);
@@ -384,17 +387,18 @@ static void check_part(const mtl_buffer_tensor_desc *info,
     const NSInteger count = part->dimensions->values[i];
     if (first < 0 || count < 0 || first > info->extents[i] ||
         count > info->extents[i] - first) {
-      metal_assert("%s: %ld elements from %ld on in dimension %u; the tensor "
-                   "has %ld",
-                   call, (long)count, (long)first, i, (long)info->extents[i]);
+      metal_assert(
+          "%s: %ld elements from %ld on in dimension %u; the tensor "
+          "has %ld",
+          call, (long)count, (long)first, i, (long)info->extents[i]);
     }
   }
 }
 
 // Copies one dimension of a part after the other, from the outermost on.
 static void copy_part(const mtl_buffer_tensor_desc *info,
-                      const tensor_part *part, uint32_t dimension,
-                      char *tensor, char *host) {
+                      const tensor_part *part, uint32_t dimension, char *tensor,
+                      char *host) {
   const size_t size = mtl_data_type_size(info->type);
   tensor += part->origin->values[dimension] * info->strides[dimension] *
             (int64_t)size;
@@ -430,11 +434,11 @@ static void copy(id self, const tensor_part *part, const char *call) {
 static void tensor_replace(id self, SEL _cmd, id origin, id dimensions,
                            const void *bytes, id strides) {
   (void)_cmd;
-  copy(self,
-       &(tensor_part){(tensor_extents *)origin, (tensor_extents *)dimensions,
-                      (tensor_extents *)strides, (char *)(uintptr_t)bytes,
-                      true},
-       "replaceSliceOrigin");
+  copy(
+      self,
+      &(tensor_part){(tensor_extents *)origin, (tensor_extents *)dimensions,
+                     (tensor_extents *)strides, (char *)(uintptr_t)bytes, true},
+      "replaceSliceOrigin");
 }
 
 static void tensor_get(id self, SEL _cmd, void *bytes, id strides, id origin,
@@ -484,6 +488,6 @@ static void set_tensor(id self, SEL _cmd, id tensor, NSUInteger index) {
                                  tensor_of(tensor), (uint32_t)index);
 }
 
-METHODS(encoder_methods, METHOD("setTensor:atBufferIndex:", "v32@0:8@16Q24",
-                                set_tensor));
+METHODS(encoder_methods,
+        METHOD("setTensor:atBufferIndex:", "v32@0:8@16Q24", set_tensor));
 DEFINE_CATEGORY(MettleComputeEncoder, tensors, encoder_methods);
