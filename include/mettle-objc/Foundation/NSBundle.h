@@ -21,6 +21,7 @@
 @property(readonly, copy) NSString *bundleIdentifier;
 @property(readonly, copy) NSURL *bundleURL;
 @property(readonly, copy) NSURL *resourceURL;
+@property(readonly, copy) NSURL *executableURL;
 - (NSString *)pathForResource:(NSString *)name ofType:(NSString *)type;
 - (NSURL *)URLForResource:(NSString *)name withExtension:(NSString *)extension;
 - (NSString *)pathForResource:(NSString *)name

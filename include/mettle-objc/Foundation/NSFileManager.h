@@ -9,7 +9,6 @@
 
 typedef NSString *NSFileAttributeKey;
 typedef NSString *NSFileAttributeType;
-typedef NSString *NSURLResourceKey;
 FOUNDATION_EXPORT NSFileAttributeKey const NSFileSize;
 FOUNDATION_EXPORT NSFileAttributeKey const NSFileType;
 FOUNDATION_EXPORT NSFileAttributeKey const NSFileModificationDate;
@@ -31,6 +30,9 @@ typedef NS_OPTIONS(NSUInteger, NSDirectoryEnumerationOptions) {
 
 @interface NSDirectoryEnumerator<T> : NSEnumerator <T>
 @property(readonly, copy) NSDictionary<NSFileAttributeKey, id> *fileAttributes;
+@property(readonly) NSUInteger level;
+- (void)skipDescendants;
+- (void)skipDescendents;
 @end
 
 @interface NSFileManager : NSObject
@@ -62,6 +64,11 @@ typedef NS_OPTIONS(NSUInteger, NSDirectoryEnumerationOptions) {
                        options:(NSDirectoryEnumerationOptions)options
                          error:(NSError **)error;
 - (NSDirectoryEnumerator<NSString *> *)enumeratorAtPath:(NSString *)path;
+- (NSDirectoryEnumerator<NSURL *> *)
+               enumeratorAtURL:(NSURL *)url
+    includingPropertiesForKeys:(NSArray<NSURLResourceKey> *)keys
+                       options:(NSDirectoryEnumerationOptions)options
+                  errorHandler:(BOOL (^)(NSURL *url, NSError *error))handler;
 - (BOOL)createDirectoryAtPath:(NSString *)path
     withIntermediateDirectories:(BOOL)makes_parents
                      attributes:(NSDictionary *)attributes

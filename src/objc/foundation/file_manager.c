@@ -12,6 +12,7 @@
 
 #include "objc/foundation/files.h"
 #include "objc/foundation/foundation.h"
+#include "objc/runtime/memory/block.h"
 
 CONSTANT_STRING(NSFileSize, "NSFileSize");
 CONSTANT_STRING(NSFileType, "NSFileType");
@@ -174,11 +175,12 @@ static id manager_temporary(id self, SEL _cmd) {
   extern id NSTemporaryDirectory(void);
   (void)self;
   (void)_cmd;
-  return SEND(id(*)(id, SEL, id), (id)&OBJC_CLASS_$_NSURL, "fileURLWithPath:",
-              NSTemporaryDirectory());
+  return SEND(id(*)(id, SEL, id), (id)&OBJC_CLASS_$_NSURL,
+              "fileURLWithPath:", NSTemporaryDirectory());
 }
 
-// --- Directories ---------------------------------------------------------------
+// --- Directories
+// ---------------------------------------------------------------
 
 // Adds the names in a folder, behind prefix; those below it, too, if deep.
 static bool list_folder(const char *folder, const char *prefix, bool deep,
@@ -250,48 +252,111 @@ static id manager_list_url(id self, SEL _cmd, id url, id keys,
   return names ? urls : NULL;
 }
 
-// The paths below a folder, all read when it is made.
+// The paths below a folder, all read when it is made; its URLs if it was made
+// of one.
 extern struct objc_class OBJC_CLASS_$_NSDirectoryEnumerator;
 
 typedef struct directory_enumerator {
   struct objc_object object;
-  id names;   // +1, an NSEnumerator
-  id folder;  // +1
-  id last;    // +1 or nil
+  id names;   // +1, an NSArray
+  id folder;  // +1, its path
+  id url;     // +1 or nil
+  size_t next;
 } directory_enumerator;
+
+static id enumerator_of(id names, id path, id url) {
+  directory_enumerator *made =
+      (directory_enumerator *)CREATE(NSDirectoryEnumerator);
+  made->names = objc_retain(names);
+  made->folder = SEND(id(*)(id, SEL), path, "copy");
+  made->url = objc_retain(url);
+  return objc_autorelease(&made->object);
+}
 
 static id manager_enumerator(id self, SEL _cmd, id path) {
   (void)self;
   (void)_cmd;
   const id names = list(path, true, NULL);
-  if (!names) {
-    return NULL;
+  return names ? enumerator_of(names, path, NULL) : NULL;
+}
+
+// True if a path or a folder of it begins with a dot.
+static bool is_hidden(const char *name) {
+  return *name == '.' || strstr(name, "/.");
+}
+
+static id manager_enumerator_url(id self, SEL _cmd, id url, id keys,
+                                 NSUInteger options, id handler) {
+  enum { STAYS_IN_FOLDER = 1, SKIPS_HIDDEN = 4 };
+  (void)self;
+  (void)_cmd;
+  (void)keys;
+  const id path = path_of_url(url);
+  id error = NULL;
+  const id names = list(path, !(options & STAYS_IN_FOLDER), &error);
+  const id kept = objc_autorelease(mutable_array_create());
+  if (!names && handler) {
+    BLOCK_CALL(signed char (*)(id, id, id), handler, url, error);
   }
-  directory_enumerator *made =
-      (directory_enumerator *)CREATE(NSDirectoryEnumerator);
-  made->names =
-      objc_retain(SEND(id(*)(id, SEL), names, "objectEnumerator"));
-  made->folder = SEND(id(*)(id, SEL), path, "copy");
-  return objc_autorelease(&made->object);
+  for (size_t i = 0; i < array_count(names); ++i) {
+    if (!(options & SKIPS_HIDDEN) ||
+        !is_hidden(string_utf8(array_at(names, i)))) {
+      array_add(kept, array_at(names, i));
+    }
+  }
+  return enumerator_of(kept, path, url);
+}
+
+// Returns the name that was given last, nil before the first.
+static id last_name(id self) {
+  const directory_enumerator *of = (directory_enumerator *)self;
+  return of->next ? array_at(of->names, of->next - 1) : NULL;
 }
 
 static id enumerator_next(id self, SEL _cmd) {
   (void)_cmd;
   directory_enumerator *of = (directory_enumerator *)self;
-  const id next = SEND(id(*)(id, SEL), of->names, "nextObject");
-  objc_release(of->last);
-  of->last = objc_retain(next);
-  return next;
+  if (of->next == array_count(of->names)) {
+    return NULL;
+  }
+  const id name = array_at(of->names, of->next++);
+  return of->url ? SEND(id(*)(id, SEL, id), of->url,
+                        "URLByAppendingPathComponent:", name)
+                 : name;
+}
+
+static NSUInteger enumerator_level(id self, SEL _cmd) {
+  (void)_cmd;
+  NSUInteger level = 0;
+  for (const char *at = last_name(self) ? string_utf8(last_name(self)) : NULL;
+       at; at = strchr(at + 1, '/')) {
+    ++level;
+  }
+  return level;
+}
+
+// Passes what lies below the folder that was given last.
+static void enumerator_skip(id self, SEL _cmd) {
+  (void)_cmd;
+  directory_enumerator *of = (directory_enumerator *)self;
+  const id last = last_name(self);
+  const id below = string_make_printf("%s/", string_utf8(last));
+  while (last && of->next < array_count(of->names) &&
+         !strncmp(string_utf8(array_at(of->names, of->next)),
+                  string_utf8(below), strlen(string_utf8(below)))) {
+    ++of->next;
+  }
 }
 
 static id enumerator_attributes(id self, SEL _cmd) {
   const directory_enumerator *of = (directory_enumerator *)self;
-  return of->last ? manager_attributes(
-                        NULL, _cmd,
-                        string_make_printf("%s/%s", string_utf8(of->folder),
-                                           string_utf8(of->last)),
-                        NULL)
-                  : NULL;
+  const id last = last_name(self);
+  return last ? manager_attributes(
+                    NULL, _cmd,
+                    string_make_printf("%s/%s", string_utf8(of->folder),
+                                       string_utf8(last)),
+                    NULL)
+              : NULL;
 }
 
 static void enumerator_dealloc(id self, SEL _cmd) {
@@ -299,17 +364,21 @@ static void enumerator_dealloc(id self, SEL _cmd) {
   const directory_enumerator *of = (directory_enumerator *)self;
   objc_release(of->names);
   objc_release(of->folder);
-  objc_release(of->last);
+  objc_release(of->url);
   instance_dispose(self);
 }
 
 METHODS(enumerator_methods, METHOD("dealloc", "v16@0:8", enumerator_dealloc),
         METHOD("nextObject", "@16@0:8", enumerator_next),
+        METHOD("level", "Q16@0:8", enumerator_level),
+        METHOD("skipDescendants", "v16@0:8", enumerator_skip),
+        METHOD("skipDescendents", "v16@0:8", enumerator_skip),
         METHOD("fileAttributes", "@16@0:8", enumerator_attributes));
 DEFINE_CLASS(NSDirectoryEnumerator, NSEnumerator, sizeof(directory_enumerator),
              enumerator_methods, NO_METHODS);
 
-// --- Changes -------------------------------------------------------------------
+// --- Changes
+// -------------------------------------------------------------------
 
 static bool make_folders(const char *path) {
   char *copy = strdup(path);
@@ -351,10 +420,10 @@ static int manager_create_file(id self, SEL _cmd, id path, id data,
   (void)self;
   (void)_cmd;
   (void)attributes;
-  return file_write(
-      string_utf8(path),
-      data ? SEND(const void *(*)(id, SEL), data, "bytes") : NULL,
-      data ? SEND(NSUInteger(*)(id, SEL), data, "length") : 0, NULL);
+  return file_write(string_utf8(path),
+                    data ? SEND(const void *(*)(id, SEL), data, "bytes") : NULL,
+                    data ? SEND(NSUInteger(*)(id, SEL), data, "length") : 0,
+                    NULL);
 }
 
 static int manager_create_link(id self, SEL _cmd, id path, id target,
@@ -376,8 +445,8 @@ static bool remove_tree(const char *path) {
     list_folder(path, "", false, names);
     const size_t count = array_count(names);
     for (size_t i = 0; i < count; ++i) {
-      const id below = string_make_printf("%s/%s", path,
-                                          string_utf8(array_at(names, i)));
+      const id below =
+          string_make_printf("%s/%s", path, string_utf8(array_at(names, i)));
       if (!remove_tree(string_utf8(below))) {
         return false;
       }
@@ -478,6 +547,8 @@ METHODS(
     METHOD("contentsOfDirectoryAtURL:includingPropertiesForKeys:options:error:",
            "@48@0:8@16@24Q32^@40", manager_list_url),
     METHOD("enumeratorAtPath:", "@24@0:8@16", manager_enumerator),
+    METHOD("enumeratorAtURL:includingPropertiesForKeys:options:errorHandler:",
+           "@48@0:8@16@24Q32@?40", manager_enumerator_url),
     METHOD("createDirectoryAtPath:withIntermediateDirectories:attributes:"
            "error:",
            "B44@0:8@16c24@28^@36", manager_create_directory),
@@ -492,8 +563,7 @@ METHODS(
     METHOD("removeItemAtURL:error:", "B32@0:8@16^@24", manager_remove_url),
     METHOD("copyItemAtPath:toPath:error:", "B40@0:8@16@24^@32", manager_copy),
     METHOD("moveItemAtPath:toPath:error:", "B40@0:8@16@24^@32", manager_move),
-    METHOD("copyItemAtURL:toURL:error:", "B40@0:8@16@24^@32",
-           manager_copy_url),
+    METHOD("copyItemAtURL:toURL:error:", "B40@0:8@16@24^@32", manager_copy_url),
     METHOD("moveItemAtURL:toURL:error:", "B40@0:8@16@24^@32",
            manager_move_url));
 METHODS(manager_class_methods,

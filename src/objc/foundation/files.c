@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// files.c: reads and writes whole files, and takes paths of NSString and NSURL
-// apart.
+// files.c: reads and writes whole files, and takes paths apart.
 #include "objc/foundation/files.h"
 
 #include <errno.h>
@@ -46,10 +45,10 @@ void file_error(id *out_error, const char *path, bool writes) {
   dictionary_set(info, NSUnderlyingErrorKey,
                  error_make(NSPOSIXErrorDomain, code, strerror(code)));
   error_tell(NSCocoaErrorDomain, string_utf8(text));
-  *out_error = SEND(id(*)(id, SEL, id, NSInteger, id),
-                    (id)&OBJC_CLASS_$_NSError,
-                    "errorWithDomain:code:userInfo:", NSCocoaErrorDomain,
-                    cocoa_code(code, writes), info);
+  *out_error =
+      SEND(id(*)(id, SEL, id, NSInteger, id), (id)&OBJC_CLASS_$_NSError,
+           "errorWithDomain:code:userInfo:", NSCocoaErrorDomain,
+           cocoa_code(code, writes), info);
 }
 
 static void fail(id *out_error, const char *path) {
@@ -178,8 +177,7 @@ static id path_without_extension(id self, SEL _cmd) {
 
 static id path_with_extension(id self, SEL _cmd, id extension) {
   (void)_cmd;
-  return string_make_printf("%s.%s", string_utf8(self),
-                            string_utf8(extension));
+  return string_make_printf("%s.%s", string_utf8(self), string_utf8(extension));
 }
 
 // Drops empty components, "." and components that ".." cancels.
@@ -228,8 +226,8 @@ static id path_components(id self, SEL _cmd) {
     path += strspn(path, "/");
     const size_t bytes = strcspn(path, "/");
     if (bytes) {
-      SEND(void (*)(id, SEL, id), parts, "addObject:",
-           string_make_bytes(path, bytes));
+      SEND(void (*)(id, SEL, id), parts,
+           "addObject:", string_make_bytes(path, bytes));
     }
     path += bytes;
   }
@@ -257,202 +255,3 @@ METHODS(path_methods,
         METHOD("fileSystemRepresentation", "*16@0:8", path_system));
 extern struct objc_class OBJC_CLASS_$_NSString;
 DEFINE_CATEGORY(NSString, paths, path_methods);
-
-// --- NSURL -------------------------------------------------------------------
-
-typedef struct url {
-  struct objc_object object;
-  id text;  // a file's path, otherwise the whole URL
-  bool is_file;
-} url;
-
-extern struct objc_class OBJC_CLASS_$_NSURL;
-
-static id url_init(id self, id text, bool is_file) {
-  ((url *)self)->text = SEND(id(*)(id, SEL), text, "copy");
-  ((url *)self)->is_file = is_file;
-  return self;
-}
-
-static id url_init_file(id self, SEL _cmd, id path) {
-  (void)_cmd;
-  return url_init(self, path, true);
-}
-
-static id url_init_string(id self, SEL _cmd, id text) {
-  (void)_cmd;
-  const char *utf8 = string_utf8(text);
-  return !strncmp(utf8, "file://", 7)
-             ? url_init(self, string_make(utf8 + 7), true)
-             : url_init(self, text, false);
-}
-
-static id url_with_file(Class self, SEL _cmd, id path) {
-  return objc_autorelease(
-      url_init_file(SEND(id(*)(id, SEL), self, "alloc"), _cmd, path));
-}
-
-static id url_with_directory(Class self, SEL _cmd, id path, int is_directory) {
-  (void)is_directory;
-  return url_with_file(self, _cmd, path);
-}
-
-static id url_with_string(Class self, SEL _cmd, id text) {
-  return objc_autorelease(
-      url_init_string(SEND(id(*)(id, SEL), self, "alloc"), _cmd, text));
-}
-
-static void url_dealloc(id self, SEL _cmd) {
-  (void)_cmd;
-  objc_release(((url *)self)->text);
-  instance_dispose(self);
-}
-
-static id url_path(id self, SEL _cmd) {
-  (void)_cmd;
-  const url *of = (url *)self;
-  if (of->is_file) {
-    return of->text;
-  }
-  const char *host = strstr(string_utf8(of->text), "://");
-  const char *path = host ? strchr(host + 3, '/') : NULL;
-  return path ? string_make_bytes(path, strcspn(path, "?#")) : string_make("");
-}
-
-static id url_string(id self, SEL _cmd) {
-  (void)_cmd;
-  const url *of = (url *)self;
-  return of->is_file ? string_make_printf("file://%s", string_utf8(of->text))
-                     : of->text;
-}
-
-static int url_is_file(id self, SEL _cmd) {
-  (void)_cmd;
-  return ((url *)self)->is_file;
-}
-
-static id url_append(id self, SEL _cmd, id part) {
-  return url_with_file(&OBJC_CLASS_$_NSURL, _cmd,
-                       path_append(url_path(self, _cmd), _cmd, part));
-}
-
-static id url_without_last(id self, SEL _cmd) {
-  return url_with_file(&OBJC_CLASS_$_NSURL, _cmd,
-                       path_without_last(url_path(self, _cmd), _cmd));
-}
-
-static const char *url_system(id self, SEL _cmd) {
-  return string_utf8(url_path(self, _cmd));
-}
-
-static int url_is_equal(id self, SEL _cmd, id other) {
-  return other && other->isa == self->isa &&
-         string_equals(url_string(self, _cmd), url_string(other, _cmd));
-}
-
-static NSUInteger url_hash(id self, SEL _cmd) {
-  (void)_cmd;
-  return SEND(NSUInteger(*)(id, SEL), ((url *)self)->text, "hash");
-}
-
-static id url_copy(id self, SEL _cmd, void *zone) {
-  (void)_cmd;
-  (void)zone;
-  return objc_retain(self);
-}
-
-static id url_append_directory(id self, SEL _cmd, id part, int is_directory) {
-  (void)is_directory;
-  return url_append(self, _cmd, part);
-}
-
-// Returns the last component of a file's path or of another URL.
-static id url_last(id self, SEL _cmd) {
-  return path_last(url_path(self, _cmd), _cmd);
-}
-
-static id url_extension(id self, SEL _cmd) {
-  return path_extension(url_path(self, _cmd), _cmd);
-}
-
-static id url_components(id self, SEL _cmd) {
-  return path_components(url_path(self, _cmd), _cmd);
-}
-
-static id url_without_extension(id self, SEL _cmd) {
-  return url_with_file(&OBJC_CLASS_$_NSURL, _cmd,
-                       path_without_extension(url_path(self, _cmd), _cmd));
-}
-
-static id url_with_extension(id self, SEL _cmd, id extension) {
-  return url_with_file(
-      &OBJC_CLASS_$_NSURL, _cmd,
-      path_with_extension(url_path(self, _cmd), _cmd, extension));
-}
-
-static id url_standardized(id self, SEL _cmd) {
-  return url_with_file(&OBJC_CLASS_$_NSURL, _cmd,
-                       path_standardized(url_path(self, _cmd), _cmd));
-}
-
-static int url_is_reachable(id self, SEL _cmd, id *out_error) {
-  const char *path = string_utf8(url_path(self, _cmd));
-  if (access(path, F_OK)) {
-    fail(out_error, path);
-    return 0;
-  }
-  return 1;
-}
-
-static id url_scheme(id self, SEL _cmd) {
-  (void)_cmd;
-  const url *of = (url *)self;
-  const char *text = string_utf8(of->text), *end = strstr(text, ":");
-  return of->is_file ? string_make("file")
-         : end       ? string_make_bytes(text, (size_t)(end - text))
-                     : NULL;
-}
-
-static id url_host(id self, SEL _cmd) {
-  (void)_cmd;
-  const url *of = (url *)self;
-  const char *start = strstr(string_utf8(of->text), "://");
-  return of->is_file || !start
-             ? NULL
-             : string_make_bytes(start + 3, strcspn(start + 3, "/:?#"));
-}
-
-METHODS(url_methods, METHOD("initFileURLWithPath:", "@24@0:8@16", url_init_file),
-        METHOD("initWithString:", "@24@0:8@16", url_init_string),
-        METHOD("dealloc", "v16@0:8", url_dealloc),
-        METHOD("path", "@16@0:8", url_path),
-        METHOD("absoluteString", "@16@0:8", url_string),
-        METHOD("relativePath", "@16@0:8", url_path),
-        METHOD("description", "@16@0:8", url_string),
-        METHOD("isFileURL", "B16@0:8", url_is_file),
-        METHOD("fileSystemRepresentation", "*16@0:8", url_system),
-        METHOD("URLByAppendingPathComponent:", "@24@0:8@16", url_append),
-        METHOD("URLByDeletingLastPathComponent", "@16@0:8",
-               url_without_last),
-        METHOD("URLByAppendingPathComponent:isDirectory:", "@28@0:8@16B24",
-               url_append_directory),
-        METHOD("lastPathComponent", "@16@0:8", url_last),
-        METHOD("pathExtension", "@16@0:8", url_extension),
-        METHOD("pathComponents", "@16@0:8", url_components),
-        METHOD("URLByDeletingPathExtension", "@16@0:8", url_without_extension),
-        METHOD("URLByAppendingPathExtension:", "@24@0:8@16",
-               url_with_extension),
-        METHOD("URLByStandardizingPath", "@16@0:8", url_standardized),
-        METHOD("checkResourceIsReachableAndReturnError:", "B24@0:8^@16",
-               url_is_reachable),
-        METHOD("scheme", "@16@0:8", url_scheme),
-        METHOD("host", "@16@0:8", url_host),
-        METHOD("isEqual:", "B24@0:8@16", url_is_equal),
-        METHOD("hash", "Q16@0:8", url_hash),
-        METHOD("copyWithZone:", "@24@0:8^v16", url_copy));
-METHODS(url_class_methods,
-        METHOD("fileURLWithPath:", "@24@0:8@16", url_with_file),
-        METHOD("fileURLWithPath:isDirectory:", "@28@0:8@16B24",
-               url_with_directory),
-        METHOD("URLWithString:", "@24@0:8@16", url_with_string));
-DEFINE_CLASS(NSURL, NSObject, sizeof(url), url_methods, &url_class_methods);

@@ -255,9 +255,9 @@ static id bundle_url(id self, SEL _cmd) {
 static id bundle_file(id self, SEL _cmd, id name, id type) {
   (void)_cmd;
   const char *extension = string_utf8(type);
-  const id path = string_make_printf(
-      "%s/%s%s%s", string_utf8(((bundle *)self)->path), string_utf8(name),
-      *extension ? "." : "", extension);
+  const id path =
+      string_make_printf("%s/%s%s%s", string_utf8(((bundle *)self)->path),
+                         string_utf8(name), *extension ? "." : "", extension);
   return access(string_utf8(path), F_OK) == 0 ? path : NULL;
 }
 
@@ -276,24 +276,27 @@ static id bundle_executable(id self, SEL _cmd) {
   return string_make_bytes(path, bytes > 0 ? (size_t)bytes : 0);
 }
 
+static id bundle_executable_url(id self, SEL _cmd) {
+  return SEND(id(*)(id, SEL, id), objc_getClass("NSURL"),
+              "fileURLWithPath:", bundle_executable(self, _cmd));
+}
+
 static id bundle_with_url(Class self, SEL _cmd, id url) {
   return bundle_with_path(self, _cmd, SEND(id(*)(id, SEL), url, "path"));
 }
 
 static id bundle_file_in(id self, SEL _cmd, id name, id type, id folder) {
-  const id within =
-      folder ? string_make_printf("%s/%s", string_utf8(folder),
-                                  string_utf8(name))
-             : name;
+  const id within = folder ? string_make_printf("%s/%s", string_utf8(folder),
+                                                string_utf8(name))
+                           : name;
   return bundle_file(self, _cmd, within, type);
 }
 
 static id bundle_files(id self, SEL _cmd, id type, id folder) {
-  const id path = folder ? string_make_printf("%s/%s",
-                                              string_utf8(bundle_path(self,
-                                                                      _cmd)),
-                                              string_utf8(folder))
-                         : bundle_path(self, _cmd);
+  const id path =
+      folder ? string_make_printf("%s/%s", string_utf8(bundle_path(self, _cmd)),
+                                  string_utf8(folder))
+             : bundle_path(self, _cmd);
   const id manager =
       SEND(id(*)(id, SEL), objc_getClass("NSFileManager"), "defaultManager");
   const id names = SEND(id(*)(id, SEL, id, id *), manager,
@@ -301,8 +304,8 @@ static id bundle_files(id self, SEL _cmd, id type, id folder) {
   const id found = objc_autorelease(mutable_array_create());
   for (size_t i = 0; names && i < array_count(names); ++i) {
     const id name = array_at(names, i);
-    if (!type || string_equals(SEND(id(*)(id, SEL), name, "pathExtension"),
-                               type)) {
+    if (!type ||
+        string_equals(SEND(id(*)(id, SEL), name, "pathExtension"), type)) {
       array_add(found, string_make_printf("%s/%s", string_utf8(path),
                                           string_utf8(name)));
     }
@@ -335,14 +338,14 @@ static id bundle_list(Class self, SEL _cmd) {
   return array_make(&main, 1);
 }
 
-METHODS(bundle_methods,
-        METHOD("initWithPath:", "@24@0:8@16", bundle_init_path),
+METHODS(bundle_methods, METHOD("initWithPath:", "@24@0:8@16", bundle_init_path),
         METHOD("dealloc", "v16@0:8", bundle_dealloc),
         METHOD("bundlePath", "@16@0:8", bundle_path),
         METHOD("resourcePath", "@16@0:8", bundle_path),
         METHOD("bundleURL", "@16@0:8", bundle_url),
         METHOD("resourceURL", "@16@0:8", bundle_url),
         METHOD("executablePath", "@16@0:8", bundle_executable),
+        METHOD("executableURL", "@16@0:8", bundle_executable_url),
         METHOD("bundleIdentifier", "@16@0:8", bundle_none),
         METHOD("pathForResource:ofType:inDirectory:", "@40@0:8@16@24@32",
                bundle_file_in),
