@@ -16,6 +16,10 @@
 // find: bounds.private @constants
 // run: rows_of_one_array --grid 4 --group 4 0=u32:1,5,7,0 1=zeros:f32:4
 // expect: 1: 2 6 8 1
+// run: behind_a_row --grid 4 --group 4 0=u32:1,2,4,0 1=zeros:f32:4
+// find: bounds.subobject @behind_a_row
+// run: rows_by_pointer --grid 4 --group 4 0=u32:1,2,4,0 1=zeros:f32:4
+// expect: 1: 6 7 9 5
 // run: all_inside --grid 4 --group 4 0=u32:1,2,3,0 1=zeros:f32:4
 // expect: 1: 12 13 14 11
 // run: counted --grid 32 --group 32 0=zeros:u32:32
@@ -75,6 +79,18 @@ kernel void array_of_constants(device const uint *x, device float *y, I) {
 kernel void rows_of_one_array(device const uint *x, device float *y, I) {
   const float table[2][4] = {{1, 2, 3, 4}, {5, 6, 7, 8}};
   y[i] = table[x[i] / 4][x[i] % 4];
+}
+kernel void behind_a_row(device const uint *x, device float *y, T) {
+  threadgroup float table[4][4];
+  for (uint k = 0; k < 4; ++k) table[k][t] = k * 4 + t;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  y[t] = table[t / 2][x[t]];  // @behind_a_row
+}
+kernel void rows_by_pointer(device const uint *x, device float *y, T) {
+  threadgroup float table[4][4];
+  for (uint k = 0; k < 4; ++k) table[k][t] = k * 4 + t + 1;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  y[t] = (&table[1][0])[x[t]];
 }
 kernel void all_inside(device const uint *x, device float *y, I) {
   weights w[2] = {{{1, 2, 3, 4}, 10}, {{1, 2, 3, 4}, 10}};

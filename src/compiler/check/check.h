@@ -97,6 +97,8 @@ typedef struct mtlc_member {
 
 mtlc_member mtlc_find_member(LLVMBuilderRef builder, LLVMTargetDataRef layout,
                              LLVMValueRef address);
+// The row, of an array of arrays, that an address is a subscript of.
+mtlc_member mtlc_find_row(LLVMTargetDataRef layout, LLVMValueRef address);
 // True if a member is all of the root's variable.
 bool mtlc_is_all_of(const mtlc_member *member, const mtlc_root *root);
 // True if size bytes lie at a constant offset inside a root's variable, and

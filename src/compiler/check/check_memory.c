@@ -6,22 +6,32 @@
 #include "code/texture_abi.h"
 #include "compiler/check/checking.h"
 
+static void check_inside(mtlc_checking *c, const mtlc_member *inside,
+                         LLVMValueRef address, const mtli_check_site *site,
+                         const mtlc_root *root, LLVMValueRef access) {
+  if (!inside->base || mtlc_is_all_of(inside, root) ||
+      inside->bytes < site->size_bytes) {
+    return;
+  }
+  mtli_check_site own = *site;
+  own.object_bytes = (uint32_t)inside->bytes;
+  LLVMContextRef context = c->kernel->context;
+  LLVMValueRef arguments[] = {
+      address, mtlc_i32(context, mtlc_sites_add(&c->sites, access, &own)),
+      inside->base, mtlc_i64(context, inside->bytes),
+      mtlc_i64(context, site->size_bytes)};
+  mtlc_checking_call(c, "mettle.check.member", arguments, 5);
+}
+
 static void check_member(mtlc_checking *c, LLVMValueRef address,
                          const mtli_check_site *site, const mtlc_root *root,
                          LLVMValueRef access) {
   const mtlc_member inside = mtlc_find_member(c->builder, c->layout, address);
-  if (!inside.base || mtlc_is_all_of(&inside, root) ||
-      inside.bytes < site->size_bytes) {
-    return;
+  const mtlc_member row = mtlc_find_row(c->layout, address);
+  check_inside(c, &inside, address, site, root, access);
+  if (row.base != inside.base) {
+    check_inside(c, &row, address, site, root, access);
   }
-  mtli_check_site own = *site;
-  own.object_bytes = (uint32_t)inside.bytes;
-  LLVMContextRef context = c->kernel->context;
-  LLVMValueRef arguments[] = {
-      address, mtlc_i32(context, mtlc_sites_add(&c->sites, access, &own)),
-      inside.base, mtlc_i64(context, inside.bytes),
-      mtlc_i64(context, site->size_bytes)};
-  mtlc_checking_call(c, "mettle.check.member", arguments, 5);
 }
 
 mtli_check_site mtlc_check_site_of(mtlc_checking *c, const mtlc_root *root,

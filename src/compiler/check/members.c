@@ -6,8 +6,8 @@
 #include "compiler/check/check.h"
 
 // Finds the member that one getelementptr steps into last, if it is an array.
-static mtlc_member member_in(LLVMBuilderRef builder,
-                             LLVMTargetDataRef layout, LLVMValueRef address) {
+static mtlc_member member_in(LLVMBuilderRef builder, LLVMTargetDataRef layout,
+                             LLVMValueRef address) {
   LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
   const unsigned count = (unsigned)LLVMGetNumOperands(address);
   unsigned last = 0;
@@ -51,6 +51,20 @@ static bool is_subscript(LLVMValueRef address) {
          LLVMConstIntGetZExtValue(first) == 0;
 }
 
+mtlc_member mtlc_find_row(LLVMTargetDataRef layout, LLVMValueRef address) {
+  const mtlc_member none = {NULL, 0};
+  if (!mtlc_is_opcode(address, LLVMGetElementPtr) || !is_subscript(address)) {
+    return none;
+  }
+  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+  LLVMValueRef rows = LLVMGetOperand(address, 0);
+  const bool is_row =
+      LLVMGetNumOperands(address) == 3 && LLVMGetArrayLength2(type) > 1 &&
+      LLVMGetTypeKind(LLVMGetElementType(type)) != LLVMArrayTypeKind &&
+      mtlc_is_opcode(rows, LLVMGetElementPtr) && is_subscript(rows);
+  return is_row ? (mtlc_member){rows, LLVMABISizeOfType(layout, type)} : none;
+}
+
 // Returns the type of the element that an address into arrays points to.
 static LLVMTypeRef element_at(LLVMValueRef address) {
   LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
@@ -63,8 +77,7 @@ static LLVMTypeRef element_at(LLVMValueRef address) {
   return type;
 }
 
-// Of arrays in arrays the outermost: a kernel may go through all of it by the
-// subscript of one row.
+// Of arrays in arrays the outermost: a pointer may go through all rows.
 mtlc_member mtlc_find_member(LLVMBuilderRef builder, LLVMTargetDataRef layout,
                              LLVMValueRef address) {
   mtlc_member found = {NULL, 0};
@@ -83,7 +96,7 @@ mtlc_member mtlc_find_member(LLVMBuilderRef builder, LLVMTargetDataRef layout,
       found_type = type;
       found = LLVMGetArrayLength2(type) > 1
                   ? (mtlc_member){LLVMGetOperand(address, 0),
-                             LLVMABISizeOfType(layout, type)}
+                                  LLVMABISizeOfType(layout, type)}
                   : (mtlc_member){NULL, 0};
     } else if (LLVMGetTypeKind(type) == LLVMArrayTypeKind) {
       return (mtlc_member){NULL, 0};  // rows behind a pointer

@@ -151,16 +151,26 @@ static void look_at_bounds(mtlc_screening *s, const mtlc_root *root,
   look_at_offset(s, root, access, offset, size);
 }
 
+static void look_inside(mtlc_screening *s, const mtlc_member *inside,
+                        LLVMValueRef address, const mtlc_root *of,
+                        uint64_t size) {
+  if (!inside->base || mtlc_is_all_of(inside, of) || inside->bytes < size) {
+    return;
+  }
+  const mtlc_root root = {.base = inside->base};
+  mtlc_screen_must(
+      s, LLVMBuildICmp(s->builder, LLVMIntULE, offset_of(s, &root, address),
+                       mtlc_screen_i64(s, inside->bytes - size), ""));
+}
+
 static void look_at_member(mtlc_screening *s, LLVMValueRef address,
                            const mtlc_root *of, uint64_t size) {
   const mtlc_member inside = mtlc_find_member(s->builder, s->layout, address);
-  if (!inside.base || mtlc_is_all_of(&inside, of) || inside.bytes < size) {
-    return;
+  const mtlc_member row = mtlc_find_row(s->layout, address);
+  look_inside(s, &inside, address, of, size);
+  if (row.base != inside.base) {
+    look_inside(s, &row, address, of, size);
   }
-  const mtlc_root root = {.base = inside.base};
-  mtlc_screen_must(
-      s, LLVMBuildICmp(s->builder, LLVMIntULE, offset_of(s, &root, address),
-                       mtlc_screen_i64(s, inside.bytes - size), ""));
 }
 
 // --- stamps -----------------------------------------------------------------
