@@ -259,6 +259,7 @@ static bool compile(char **arguments, cli_error *error) {
   }
   const bool ok = parse(arguments, &options, error) &&
                   program_open(&options.program, &program, error) &&
+                  program_check_constants(&program, &options.program, error) &&
                   write_container(&options, &program, error) &&
                   show_kernels(&options, &program, error);
   program_clear(&program);

@@ -394,3 +394,8 @@ def constants_take_their_types_from_the_source(tool):
                         ("no function constant 'scael'; there are: scale, on;"
                          " did you mean 'scale'?", "scael=1,2")):
         tool.fails(2, [text], *run, "--constant", value)
+    compiled = ("compile", run[1], "--constant")
+    tool.fails(2, ["no function constant 'scael'", "did you mean 'scale'?"],
+               *compiled, "scael=2,3")
+    tool.fails(2, ["no function constant 8"], *compiled, "8=1")
+    tool.done(*compiled, "scale=2,3.5")

@@ -65,6 +65,7 @@ def mistyped_words_are_told_with_the_right_ones(tool):
             ("did you mean '--pipelines'?", "corpus", ".", "--pipeline"),
             ("did you mean '--output-dir'?", "model", "--output-dri", "x"),
             ("did you mean 'info'?", "model", "inof", "x.so"),
+            ("did you mean 'summary'?", "trace", "sumary", "x.json"),
             ("did you mean 'safe'?", *RUN, "--math", "saef"),
             ("did you mean 'metal3.1'?", *RUN, "--std", "metal31"),
             ("did you mean 'cpu'?", *RUN, *BOUND, "--device", "cpy"),

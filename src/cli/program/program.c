@@ -308,20 +308,54 @@ static bool fail_constant(const mtl_constant_info *infos, size_t count,
                   value->name, list, suggestion);
 }
 
+static const mtl_constant_info *find_constant(const mtl_constant_info *infos,
+                                              size_t count,
+                                              const constant_value *value) {
+  for (size_t i = 0; i < count; ++i) {
+    if (is_same_constant(&infos[i], value)) {
+      return &infos[i];
+    }
+  }
+  return NULL;
+}
+
 // Fails for a value that is no constant's; reads those without a type.
 static bool check_constants(const mtl_constant_info *infos, size_t count,
                             const program_options *options, cli_error *error) {
   for (size_t i = 0; i < options->constant_count; ++i) {
     constant_value *value = &options->constants[i];
-    const mtl_constant_info *found = NULL;
-    for (size_t j = 0; j < count && found == NULL; ++j) {
-      found = is_same_constant(&infos[j], value) ? &infos[j] : NULL;
-    }
+    const mtl_constant_info *found = find_constant(infos, count, value);
     if (found == NULL) {
       return fail_constant(infos, count, value, error);
     }
     if (!constant_value_resolve(value, found, error)) {
       return false;
+    }
+  }
+  return true;
+}
+
+bool program_check_constants(const cli_program *program,
+                             const program_options *options,
+                             cli_error *error) {
+  size_t count, of_function;
+  const mtl_constant_info *infos =
+      mtl_library_constants(program->library, &count);
+  const size_t kernels = program_kernel_count(program->library);
+  for (size_t i = 0; i < options->constant_count; ++i) {
+    const constant_value *value = &options->constants[i];
+    bool is_known = find_constant(infos, count, value) != NULL;
+    // Only in a metallib does a function have constants of its own.
+    for (size_t k = 0; k < kernels && !is_known; ++k) {
+      const mtl_constant_info *own;
+      is_known = mtl_library_function_constants(
+                     program->library,
+                     mtl_library_function_name(program->library, k), &own,
+                     &of_function) == MTL_OK &&
+                 find_constant(own, of_function, value) != NULL;
+    }
+    if (!is_known) {
+      return fail_constant(infos, count, value, error);
     }
   }
   return true;

@@ -97,6 +97,10 @@ mtl_status program_compile_source(program_options *options, mtl_device *device,
 bool program_only_kernel(const cli_program *program, const char **out_name,
                          cli_error *error);
 
+// Fails if the command line has a value for a constant that no kernel knows.
+bool program_check_constants(const cli_program *program,
+                             const program_options *options, cli_error *error);
+
 // Finds a kernel and gives it the constants of the command line.
 //
 //   zero_missing   required constants that have no value become 0

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/base/arguments.h"
+#include "cli/base/suggest.h"
 
 // Slices of one name in one category.
 typedef struct total {
@@ -249,9 +250,15 @@ static bool run(char **arguments, cli_error *error) {
   if (what && strcmp(what, "view") == 0) {
     return trace_view(arguments + 1, error);
   }
-  return cli_fail(error, CLI_USAGE, what ? "%s: it is summary FILE or view FILE"
-                                         : "what to do is missing: summary FILE "
-                                           "or view FILE", what);
+  if (!what) {
+    return cli_fail(error, CLI_USAGE,
+                    "what to do is missing: summary FILE or view FILE");
+  }
+  static const char *const names[] = {"summary", "view"};
+  char suggestion[CLI_SUGGESTION_SIZE];
+  cli_suggest(suggestion, what, strlen(what), names, 2);
+  return cli_fail(error, CLI_USAGE, "%s: it is summary FILE or view FILE%s",
+                  what, suggestion);
 }
 
 const cli_verb cli_verb_trace = {
