@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # wheel.cmake: what the Python package has of its own. `mettle_python` is one
-# call for a whole dispatch (python/native); `mettlec_wheel` is the compiler for
-# systems without LLVM: linked statically with the targets that it has code
-# for, and without what nobody calls. `make wheel` packs them.
+# call for a whole dispatch (python/native); the targets *_wheel are for systems
+# that have nothing of ours. `make wheel` packs them.
 file(GLOB python_sources CONFIGURE_DEPENDS python/native/*.c)
 add_library(mettle_python SHARED ${python_sources})
 set_target_properties(mettle_python PROPERTIES OUTPUT_NAME mettle-python)
@@ -28,17 +27,8 @@ set_target_properties(mettle_python PROPERTIES
 # The same objects again, linked so that everything lies in one folder and needs
 # nothing of the system's but the C library.
 set(wheel_folder ${CMAKE_BINARY_DIR}/wheel)
-find_library(XXHASH_STATIC libxxhash.a)
-find_library(ZSTD_STATIC libzstd.a)
-find_library(Z_STATIC libz.a)
 find_library(PNG_STATIC libpng16.a)
-execute_process(COMMAND ${LLVM_PREFIX}/bin/llvm-config --link-static --libs
-    x86 aarch64 nvptx passes lto coroutines frontendopenmp frontendhlsl windowsdriver
-    option coverage debuginfodwarf
-  OUTPUT_VARIABLE llvm_static OUTPUT_STRIP_TRAILING_WHITESPACE
-  ERROR_QUIET)
-if(NOT llvm_static OR NOT XXHASH_STATIC OR NOT ZSTD_STATIC OR NOT Z_STATIC)
-  message(STATUS "no static LLVM, xxhash, zstd or zlib: no `make wheel`")
+if(NOT METTLE_STATIC_LLVM OR METTLE_SANITIZE)
   return()
 endif()
 
@@ -80,48 +70,12 @@ set_target_properties(mettle_cli_wheel PROPERTIES OUTPUT_NAME mettle
 target_link_libraries(mettle_cli_wheel PRIVATE mettle_aoti_wheel mettle_wheel
   $<$<BOOL:${PNG_FOUND}>:${PNG_STATIC}> ${Z_STATIC} Threads::Threads m)
 
-# The compiler, with the targets that it has code for. lld and the front end
-# initialise all targets that LLVM was built with; those that are left out have
-# nothing to initialise. Polly is for lld's LTO, which nobody asks for.
-separate_arguments(llvm_static)
-list(REMOVE_DUPLICATES llvm_static)
-list(TRANSFORM llvm_static REPLACE "^-l(.*)$" "${LLVM_PREFIX}/lib/lib\\1.a")
-foreach(path IN LISTS llvm_static)
-  if(NOT EXISTS ${path})
-    list(REMOVE_ITEM llvm_static ${path})
-  endif()
-endforeach()
-list(JOIN llvm_static "," llvm_group)
-execute_process(COMMAND ${LLVM_PREFIX}/bin/llvm-config --targets-built
-  OUTPUT_VARIABLE llvm_targets OUTPUT_STRIP_TRAILING_WHITESPACE)
-separate_arguments(llvm_targets)
-list(REMOVE_ITEM llvm_targets X86 AArch64 NVPTX)
-set(absent "void _Z18getPollyPluginInfov(void) { __builtin_trap(); }\n")
-foreach(target IN LISTS llvm_targets)
-  foreach(part TargetInfo Target TargetMC AsmPrinter AsmParser)
-    string(APPEND absent "void LLVMInitialize${target}${part}(void) {}\n")
-  endforeach()
-endforeach()
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/absent_targets.c
-  CONTENT "${absent}" @ONLY)
-set_source_files_properties(${CMAKE_BINARY_DIR}/absent_targets.c PROPERTIES
-  COMPILE_OPTIONS "-Wno-strict-prototypes;-fvisibility=default")
-
-add_executable(mettlec_wheel EXCLUDE_FROM_ALL $<TARGET_OBJECTS:mettlec>
-  ${CMAKE_BINARY_DIR}/absent_targets.c ${mettlec_objects}
-  $<TARGET_OBJECTS:mettle_frontend>)
-in_wheel(mettlec_wheel)
-set_target_properties(mettlec_wheel PROPERTIES OUTPUT_NAME mettlec)
-target_link_options(mettlec_wheel PRIVATE -static-libstdc++
-  $<TARGET_PROPERTY:mettle_frontend,INTERFACE_LINK_OPTIONS>)
-target_link_directories(mettlec_wheel PRIVATE ${LLVM_PREFIX}/lib)
-target_link_libraries(mettlec_wheel PRIVATE
-  "$<LINK_LIBRARY:WHOLE_ARCHIVE,mettle_clang>"
-  ${LLVM_PREFIX}/lib/liblldELF.a ${LLVM_PREFIX}/lib/liblldCommon.a
-  "$<LINK_GROUP:RESCAN,${clang_group},${llvm_group}>" ${XXHASH_STATIC}
-  ${ZSTD_STATIC} ${Z_STATIC} Threads::Threads ${CMAKE_DL_LIBS} m)
-add_custom_command(TARGET mettlec_wheel POST_BUILD
-  COMMAND $<TARGET_FILE:mettlec_wheel> --precompile ${wheel_folder})
+# The compiler has all that it needs inside.
+set(mettlec_wheel ${wheel_folder}/mettlec)
+add_custom_command(OUTPUT ${mettlec_wheel}
+  COMMAND ${CMAKE_STRIP} -o ${mettlec_wheel} $<TARGET_FILE:mettlec>
+  COMMAND ${mettlec_wheel} --precompile ${wheel_folder}
+  DEPENDS mettlec VERBATIM)
 
 add_custom_target(wheel_files DEPENDS mettle_wheel mettle_aoti_wheel
-  mettle_python_wheel mettle_cli_wheel mettlec_wheel)
+  mettle_python_wheel mettle_cli_wheel ${mettlec_wheel})
