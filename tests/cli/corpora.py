@@ -56,6 +56,22 @@ def what_does_not_compile_is_told_and_ends_with_3(tool):
 
 
 @case
+def sources_may_include_what_lies_under_the_folder(tool):
+    for folder in ("shaders/fields", "shaders/poly"):
+        os.makedirs(os.path.join(tool.folder, folder))
+    tool.write("shaders/fields/two.metal", "constant int two = 2;\n")
+    tool.write("shaders/poly/double.metal", '#include "../fields/two.metal"\n'
+               "kernel void k(device int *o) { o[0] *= two; }\n")
+    tool.write("outside.metal", "constant int two = 2;\n")
+    out = tool.done("corpus", "shaders").out
+    assert "2 of 2 files compiled" in out, out
+    tool.write("shaders/poly/far.metal", '#include "../../outside.metal"\n')
+    result = tool("corpus", "shaders")
+    assert result.code == 3, result.code
+    assert "outside the include paths (-I)" in result.out, result.out
+
+
+@case
 def a_manifest_leaves_out_what_it_names(tool):
     _project(tool, MANIFEST + "skip deep/*\n")
     answer = tool.done("corpus", "project/sources", "--json").json()

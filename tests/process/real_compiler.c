@@ -262,7 +262,7 @@ TEST(real, with_paths_what_lies_under_them) {
                                     .include_path_count = 2};
   CHECK_OK(include("#include <plain.h>", &one));
   CHECK_ERROR(include("#include <link.h>", &one), MTL_COMPILE_FAILED,
-              "'link.h' cannot be included: it lies outside the include paths");
+              "'link.h' cannot be included: it lies outside the include paths (-I)");
   CHECK_ERROR(include("#include <near.h>", &one), MTL_COMPILE_FAILED,
               "near.h:1:10: fatal error: '../far.h' cannot be included");
   CHECK_OK(include("#include <link.h>", &both));

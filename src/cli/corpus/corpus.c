@@ -84,8 +84,11 @@ static bool read_manifest(corpus *work, cli_error *error) {
     return cli_fail(error, CLI_USAGE, "the path of DIR is too long");
   }
   const bool is_own = work->manifest_path == NULL;
+  // The sources may include each other: DIR is searched last.
   return corpus_manifest_read(is_own ? own : work->manifest_path, is_own,
-                              &work->program, &work->manifest, error);
+                              &work->program, &work->manifest, error) &&
+         program_options_take(&work->program, OPTION_INCLUDE,
+                              work->folder, error);
 }
 
 // Keeps the first error of the compiler's text, or its first line.
@@ -244,18 +247,18 @@ static bool compile_all(corpus *work, cli_error *error) {
                   wrong, work->files.count);
 }
 
-// Makes room for the options of the command line and of a manifest.
+// Makes room for the options of the command line and of a manifest, and DIR.
 static bool create_options(char **arguments, program_options *out_options,
                            cli_error *error) {
   size_t count = 0;
   while (arguments[count] != NULL) {
     ++count;
   }
-  char **room = calloc(count + CORPUS_MAX_OPTIONS + 1, sizeof *room);
+  char **room = calloc(count + CORPUS_MAX_OPTIONS + 2, sizeof *room);
   if (room == NULL) {
     return cli_fail(error, CLI_FAILED, "out of memory");
   }
-  for (size_t i = 0; i < count + CORPUS_MAX_OPTIONS; ++i) {
+  for (size_t i = 0; i < count + CORPUS_MAX_OPTIONS + 1; ++i) {
     room[i] = (char *)"";
   }
   const bool ok = program_options_create(room, out_options, error);
@@ -286,9 +289,8 @@ static const char corpus_help[] =
     "Compiles every .metal file under DIR as its project would, and prints a\n"
     "line for each: its kernels, the time it took, and the first error of "
     "what\n"
-    "failed. DIR/" MANIFEST_NAME
-    " tells how, if it is there; a directive a\n"
-    "line:\n"
+    "failed. They may include what lies under DIR. DIR/" MANIFEST_NAME "\n"
+    "tells how they are compiled, if it is there; a directive a line:\n"
     "\n"
     "  include PATH           search PATH, relative to the manifest, for "
     "headers\n"

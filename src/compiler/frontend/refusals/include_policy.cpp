@@ -120,7 +120,7 @@ StringRef FilePolicy::reason() const {
   return Roots.empty() ? "cannot be included: a source without a file name "
                          "and include paths reads no files"
                        : "cannot be included: it lies outside the include "
-                         "paths and the source's own folder";
+                         "paths (-I) and the source's own folder";
 }
 
 void mtlc::watchInclusions(CompilerInstance &CI, const FilePolicy &Policy) {
