@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // packed.metal: convolutions and matrix products whose weights are constants
-// that the host has packed: blocks of 32 output channels, in each the taps of
-// the window, in each the input channels. Behind them lie zeros, as many as
+// that the host has packed: blocks of 32 or 16 output channels, in each the taps
+// of the window, in each the input channels. Behind them lie zeros, as many as
 // there are input channels. type_0 to type_3 are the types of in, weights, bias
 // and out.
 constant constexpr uint IN_CHANNELS = 1;   // in's channels lie side by side
@@ -11,9 +11,10 @@ constant constexpr uint BIAS_CHANNELS = 8;  // bias's do
 constant constexpr uint BIAS_ROWS = 16;     // bias changes over positions
 constant constexpr uint LINES = 32;  // a line of the window is one run of in
 constant constexpr uint FLAT = 64;   // pointwise, positions all a stride apart
+constant constexpr uint NARROW = 128;  // blocks of 16 output channels
 constant constexpr uint ROWS_SHIFT = 8;    // option's rest: positions a thread
 constant constexpr uint ROWS_MAX = 8;
-constant constexpr uint WIDTH = 32;
+constant const uint WIDTH = option & NARROW ? 16 : 32;
 
 struct packed {
   int in_size[3], out_size[3], window[3];
@@ -120,7 +121,8 @@ kernel void convolve_packed(device const uchar *in [[buffer(0)]],
   const uint block = at.z % blocks;
   const uint group = at.z / blocks % p.groups;
   const long batch = at.z / blocks / p.groups;
-  const uint first = at.y * count;
+  // A row of threads behind the last position computes it and stores nothing.
+  const uint first = min(at.y * count, p.positions - 1);
   rows it;
   find_rows(p, first, count, it);
   device const uchar *base =
@@ -162,7 +164,7 @@ kernel void convolve_packed(device const uchar *in [[buffer(0)]],
     }
   }
   const uint own = block * WIDTH + at.x;
-  if (own >= p.out_channels) {
+  if (own >= p.out_channels || at.y * count >= p.positions) {
     return;
   }
   const long channel = group * p.out_channels + own;

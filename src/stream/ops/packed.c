@@ -18,11 +18,15 @@ enum {
   BIAS_ROWS = 16,
   LINES = 32,
   FLAT = 64,
+  NARROW = 128,
   ROWS_SHIFT = 8,
-  ROWS_MAX = 8,
-  WIDTH = 32,
+  WIDE_CHANNELS = 32,  // of a block
+  NARROW_CHANNELS = 16,
+  FEW_POSITIONS = 3,
   // Fewer leave most lanes without work.
   LEAST_CHANNELS = 8,
+  LEAST_CHANNELS_IN_GROUPS = 16,
+  LEAST_CHANNELS_TRANSPOSED = 32,  // repays the transposition
   LEAST_DEPTH = 8,
   // Of threads in a threadgroup, where there are enough threadgroups.
   GROUP_ROWS = 4,
@@ -38,21 +42,49 @@ typedef struct packed {
   float alpha, beta;
 } packed;
 
+// What a row of threads computes: so many channels for so many positions.
+typedef struct tile {
+  uint32_t channels, rows;
+} tile;
+
+static uint32_t padded(const ops_convolution *s, uint32_t channels) {
+  return (uint32_t)divide_up(s->out_channels, channels) * channels;
+}
+
+// The tile whose sums and operands fill the vector registers. AVX-512 has 32 of
+// 16 lanes; a block of 16 channels loads 9 values for 8 products there, one of
+// 32 loads 10 for 16, which takes 8/9 of the time a product. AVX2 has 16 of 8
+// lanes, NEON 32 of 4. Few positions need more channels for as many sums.
+static tile choose_tile(mtl_stream *stream, const ops_convolution *s,
+                        uint32_t positions) {
+  if (positions <= FEW_POSITIONS) {
+    return (tile){.channels = WIDE_CHANNELS, .rows = positions};
+  }
+  const mtl_device_info *info = mtl_device_get_info(mtl_stream_device(stream));
+  if (strcmp(info->architecture, "x86-64-v4") != 0) {
+    return (tile){.channels = NARROW_CHANNELS, .rows = 6};
+  }
+  const bool is_narrow =
+      padded(s, NARROW_CHANNELS) * 9 < padded(s, WIDE_CHANNELS) * 8;
+  return (tile){.channels = is_narrow ? NARROW_CHANNELS : WIDE_CHANNELS,
+                .rows = 8};
+}
+
 // --- Packing -----------------------------------------------------------------
 
 static int64_t taps_of(const ops_convolution *s) {
   return (int64_t)s->window[0] * s->window[1] * s->window[2];
 }
 
-static size_t weight_bytes(const ops_convolution *s, size_t element) {
-  return (size_t)(s->groups * divide_up(s->out_channels, WIDTH) * WIDTH *
-                  taps_of(s) * s->in_channels) *
+static size_t weight_bytes(const ops_convolution *s, uint32_t block,
+                           size_t element) {
+  return (size_t)(s->groups * padded(s, block) * taps_of(s) * s->in_channels) *
          element;
 }
 
 // One output channel's weights into its lane.
-static void pack_channel(const ops_convolution *s, size_t element,
-                         const char *from, char *to) {
+static void pack_channel(const ops_convolution *s, uint32_t block,
+                         size_t element, const char *from, char *to) {
   const int64_t *strides = s->weight_strides;
   for (int z = 0; z < s->window[0]; ++z) {
     for (int y = 0; y < s->window[1]; ++y) {
@@ -60,7 +92,7 @@ static void pack_channel(const ops_convolution *s, size_t element,
         const char *at =
             from + (z * strides[2] + y * strides[3] + x * strides[4]) *
                        (int64_t)element;
-        for (uint32_t c = 0; c < s->in_channels; ++c, to += WIDTH * element) {
+        for (uint32_t c = 0; c < s->in_channels; ++c, to += block * element) {
           memcpy(to, at, element);
           at += strides[1] * (int64_t)element;
         }
@@ -69,21 +101,21 @@ static void pack_channel(const ops_convolution *s, size_t element,
   }
 }
 
-static void pack_blocks(const ops_convolution *s, const mtl_tensor *weight,
-                        char *to) {
+static void pack_blocks(const ops_convolution *s, uint32_t block,
+                        const mtl_tensor *weight, char *to) {
   const size_t element = mtl_data_type_size(weight->type);
   const char *from =
       (const char *)mtl_buffer_contents(weight->buffer) + weight->offset_bytes;
-  const int64_t blocks = divide_up(s->out_channels, WIDTH);
+  const int64_t blocks = divide_up(s->out_channels, block);
   const size_t block_bytes =
-      (size_t)(taps_of(s) * s->in_channels) * WIDTH * element;
+      (size_t)(taps_of(s) * s->in_channels) * block * element;
   for (uint32_t group = 0; group < s->groups; ++group) {
     for (uint32_t o = 0; o < s->out_channels; ++o) {
-      pack_channel(s, element,
+      pack_channel(s, block, element,
                    from + (int64_t)(group * s->out_channels + o) *
                               s->weight_strides[0] * (int64_t)element,
-                   to + (size_t)(group * blocks + o / WIDTH) * block_bytes +
-                       o % WIDTH * element);
+                   to + (size_t)(group * blocks + o / block) * block_bytes +
+                       o % block * element);
     }
   }
 }
@@ -116,26 +148,27 @@ static void packed_delete(void *context, void *bytes, size_t length_bytes) {
   free(bytes);
 }
 
-// Returns the packed weights, +1; NULL if there is no room for them.
+// Returns the weights packed in blocks of channels, or of depthwise ones
+// (block 0), +1; NULL if there is no room for them.
 static mtl_buffer *make(mtl_stream *stream, const ops_convolution *s,
-                        const mtl_tensor *weight, bool is_depthwise) {
+                        const mtl_tensor *weight, uint32_t block) {
   const size_t element = mtl_data_type_size(weight->type);
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   const size_t zeros_bytes =
       (size_t)s->window[2] * s->in_channels * sizeof(float);
-  const size_t used_bytes = is_depthwise
+  const size_t used_bytes = block == 0
                                 ? (size_t)taps_of(s) * s->groups * element
-                                : weight_bytes(s, element) + zeros_bytes;
+                                : weight_bytes(s, block, element) + zeros_bytes;
   const size_t bytes = (used_bytes + page - 1) / page * page;
   void *memory = NULL;
   if (!ops_kept_has_room(bytes) || posix_memalign(&memory, page, bytes) != 0) {
     return NULL;
   }
   memset(memory, 0, bytes);
-  if (is_depthwise) {
+  if (block == 0) {
     pack_taps(s, weight, memory);
   } else {
-    pack_blocks(s, weight, memory);
+    pack_blocks(s, block, weight, memory);
   }
   const mtl_buffer_desc desc = {.length_bytes = bytes,
                                 .no_copy_bytes = memory,
@@ -149,16 +182,16 @@ static mtl_buffer *make(mtl_stream *stream, const ops_convolution *s,
 }
 
 static mtl_buffer *find_or_make(mtl_stream *stream, const ops_convolution *s,
-                                const mtl_tensor *weight, bool is_depthwise) {
+                                const mtl_tensor *weight, uint32_t block) {
   struct {
-    int32_t window[3], is_depthwise;
-    uint32_t in_channels, out_channels, groups;
+    int32_t window[3];
+    uint32_t block, in_channels, out_channels, groups;
     int64_t strides[5];
     uint64_t offset_bytes, type;
   } key;
   memset(&key, 0, sizeof key);  // its gaps are compared, too
   memcpy(key.window, s->window, sizeof key.window);
-  key.is_depthwise = is_depthwise;
+  key.block = block;
   key.in_channels = s->in_channels;
   key.out_channels = s->out_channels;
   key.groups = s->groups;
@@ -169,7 +202,7 @@ static mtl_buffer *find_or_make(mtl_stream *stream, const ops_convolution *s,
   mtl_buffer *kept =
       ops_kept_find(weight->constant, &key, sizeof key, &is_known);
   if (!is_known) {
-    kept = make(stream, s, weight, is_depthwise);
+    kept = make(stream, s, weight, block);
     ops_kept_add(weight->constant, &key, sizeof key, kept);
   }
   return kept;
@@ -219,15 +252,15 @@ static bool is_device_fit(mtl_stream *stream) {
 mtl_buffer *ops_packed_taps(mtl_stream *stream, const ops_convolution *shape,
                             const mtl_tensor *weight) {
   return weight->constant != 0 && is_device_fit(stream)
-             ? find_or_make(stream, shape, weight, true)
+             ? find_or_make(stream, shape, weight, 0)
              : NULL;
 }
 
 static bool is_fit(const ops_convolution *s, const mtl_tensor *weight) {
   const bool is_in_place = is_dense_channels(s) || is_pointwise(s);
-  const uint32_t least = !is_in_place     ? WIDTH  // repays the transposition
+  const uint32_t least = !is_in_place     ? LEAST_CHANNELS_TRANSPOSED
                          : s->groups == 1 ? LEAST_CHANNELS
-                                          : WIDTH / 2;
+                                          : LEAST_CHANNELS_IN_GROUPS;
   return weight->constant != 0 && s->out_channels >= least &&
          taps_of(s) * s->in_channels >= LEAST_DEPTH;
 }
@@ -237,28 +270,30 @@ static mtl_status record(mtl_stream *stream, const mtl_tensor *in,
                          packed *it, uint64_t batches, const mtl_tensor *out,
                          bool *out_done) {
   const ops_convolution *s = &it->shape;
-  mtl_buffer *kept = find_or_make(stream, s, weight, false);
+  const tile its = choose_tile(stream, s, it->positions);
+  mtl_buffer *kept = find_or_make(stream, s, weight, its.channels);
   if (!kept) {
     return MTL_OK;
   }
-  it->zeros_bytes = (int64_t)weight_bytes(s, mtl_data_type_size(weight->type));
+  it->zeros_bytes =
+      (int64_t)weight_bytes(s, its.channels, mtl_data_type_size(weight->type));
   const mtl_tensor weights = {.buffer = kept,
                               .type = weight->type,
                               .rank = 1,
                               .sizes = {1},
                               .strides = {1}};
-  // As few parts as ROWS_MAX allows, of about one size.
-  uint32_t parts = (it->positions + ROWS_MAX - 1) / ROWS_MAX;
-  const uint32_t rows = (it->positions + parts - 1) / parts;
-  parts = (it->positions + rows - 1) / rows;
-  const uint64_t blocks = (uint64_t)divide_up(s->out_channels, WIDTH);
+  // As few parts as the tile allows, of about one size. A simdgroup of 32
+  // threads has two of a narrow tile.
+  const uint32_t parts_of_simdgroup = WIDE_CHANNELS / its.channels;
+  const uint32_t parts =
+      (uint32_t)divide_up(it->positions, its.rows * parts_of_simdgroup) *
+      parts_of_simdgroup;
+  const uint32_t rows = (uint32_t)divide_up(it->positions, parts);
+  const uint64_t blocks = (uint64_t)divide_up(s->out_channels, its.channels);
   const uint64_t units =
       mtl_device_get_info(mtl_stream_device(stream))->compute_units;
   const bool are_enough = parts * blocks * batches * s->groups >=
                           GROUP_ROWS * GROUPS_PER_UNIT * units;
-  // Few channels leave half of the lanes to the next positions.
-  const uint32_t width =
-      is_flat(s) && s->out_channels <= WIDTH / 2 ? WIDTH / 2 : WIDTH;
   *out_done = true;
   const mtl_status status = ops_record(
       stream,
@@ -272,6 +307,7 @@ static mtl_status record(mtl_stream *stream, const mtl_tensor *in,
                             (is_pointwise(s) ? POINTWISE : 0) |
                             (has_lines(s) ? LINES : 0) |
                             (is_flat(s) ? FLAT : 0) |
+                            (its.channels == NARROW_CHANNELS ? NARROW : 0) |
                             (s->bias_stride == 1 ? BIAS_CHANNELS : 0) |
                             (bias && it->bias_row != 0 ? BIAS_ROWS : 0) |
                             rows << ROWS_SHIFT},
@@ -279,9 +315,10 @@ static mtl_status record(mtl_stream *stream, const mtl_tensor *in,
           .tensor_count = 4,
           .arguments = it,
           .arguments_bytes = sizeof *it,
-          .grid_threads = {width, parts, batches * s->groups * blocks},
-          .group_threads = {width,
-                            (are_enough ? GROUP_ROWS : 1) * (WIDTH / width), 1},
+          .grid_threads = {its.channels, parts, batches * s->groups * blocks},
+          .group_threads = {its.channels,
+                            (are_enough ? GROUP_ROWS : 1) * parts_of_simdgroup,
+                            1},
       });
   mtl_buffer_release(kept);
   return status;
