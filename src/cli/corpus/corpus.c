@@ -87,8 +87,8 @@ static bool read_manifest(corpus *work, cli_error *error) {
   // The sources may include each other: DIR is searched last.
   return corpus_manifest_read(is_own ? own : work->manifest_path, is_own,
                               &work->program, &work->manifest, error) &&
-         program_options_take(&work->program, OPTION_INCLUDE,
-                              work->folder, error);
+         program_options_take(&work->program, OPTION_INCLUDE, work->folder,
+                              error);
 }
 
 // Keeps the first error of the compiler's text, or its first line.
@@ -289,7 +289,8 @@ static const char corpus_help[] =
     "Compiles every .metal file under DIR as its project would, and prints a\n"
     "line for each: its kernels, the time it took, and the first error of "
     "what\n"
-    "failed. They may include what lies under DIR. DIR/" MANIFEST_NAME "\n"
+    "failed. They may include what lies under DIR. DIR/" MANIFEST_NAME
+    "\n"
     "tells how they are compiled, if it is there; a directive a line:\n"
     "\n"
     "  include PATH           search PATH, relative to the manifest, for "
