@@ -158,6 +158,9 @@ static bool pack(const check_cell in[BYTES], check_cell *out) {
   uint32_t base = UINT32_MAX, number;
   names own = {0};
   for (int i = 0; i < BYTES; ++i) {
+    if (in[i].write && in[i].other_read) {
+      return false;
+    }
     take_least(in[i].write, &base);
     take_least(in[i].read, &base);
     take_least(in[i].other_read, &base);
