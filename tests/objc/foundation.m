@@ -15,7 +15,8 @@ static void strings(void) {
   SAME(([NSString stringWithFormat:@"%d %5.2f %@ %s|%-4ld|%x", -3, 2.5, @"x",
                                    "y", 7L, 255]),
        @"-3  2.50 x y|7   |ff");
-  SAME(([NSString stringWithFormat:@"%@", @[ @1, @"b" ]]), @"(1, b)");
+  SAME(([NSString stringWithFormat:@"%@", @[ @1, @"b" ]]),
+       @"(\n    1,\n    b\n)");
   CHECK([@"h\u00e9" length] == 2);
   CHECK([@"\U0001F600" length] == 2);
   CHECK([@"\U0001F600" characterAtIndex:1] == 0xde00);
@@ -124,7 +125,7 @@ static void sets(void) {
   [set minusSet:[NSSet setWithObject:@1]];
   CHECK(([set isEqualToSet:[NSSet setWithArray:@[ @2, @3, @4 ]]]));
   [set intersectSet:[NSSet setWithObjects:@4, @9, nil]];
-  SAME(([NSString stringWithFormat:@"%@", set]), @"{(4)}");
+  SAME(([NSString stringWithFormat:@"%@", set]), @"{(\n    4\n)}");
   CHECK(([set isSubsetOfSet:[NSSet setWithArray:@[ @4, @5 ]]]));
   CHECK(![set intersectsSet:[NSSet setWithObject:@5]]);
   BOOL raised = NO;

@@ -30,6 +30,7 @@
 - (BOOL)isEqualToArray:(NSArray<T> *)other;
 - (NSArray<T> *)arrayByAddingObject:(T)object;
 - (NSArray<T> *)subarrayWithRange:(NSRange)range;
+- (NSString *)descriptionWithLocale:(id)locale indent:(NSUInteger)level;
 - (NSString *)componentsJoinedByString:(NSString *)separator;
 - (void)enumerateObjectsUsingBlock:(void (^)(T object, NSUInteger index,
                                              BOOL *stop))block;

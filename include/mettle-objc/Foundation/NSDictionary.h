@@ -23,6 +23,7 @@
 + (instancetype)dictionaryWithDictionary:(NSDictionary<K, V> *)other;
 - (instancetype)initWithDictionary:(NSDictionary<K, V> *)other;
 - (V)objectForKeyedSubscript:(K)key;
+- (NSString *)descriptionWithLocale:(id)locale indent:(NSUInteger)level;
 @property(readonly, copy) NSArray<K> *allKeys;
 @property(readonly, copy) NSArray<V> *allValues;
 - (BOOL)isEqualToDictionary:(NSDictionary<K, V> *)other;

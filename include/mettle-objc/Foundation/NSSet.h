@@ -24,6 +24,7 @@
 - (instancetype)initWithObjects:(const T[])objects count:(NSUInteger)count;
 @property(readonly, copy) NSArray<T> *allObjects;
 - (T)anyObject;
+- (NSString *)descriptionWithLocale:(id)locale indent:(NSUInteger)level;
 - (BOOL)containsObject:(T)object;
 - (BOOL)isSubsetOfSet:(NSSet<T> *)other;
 - (NSSet<T> *)setByAddingObject:(T)object;

@@ -26,8 +26,7 @@ extern struct objc_class OBJC_CLASS_$_MettleMutableArray;
 
 static void check_object(id object) {
   if (!object) {
-    exception_raise("NSInvalidArgumentException",
-                    "an array cannot hold nil");
+    exception_raise("NSInvalidArgumentException", "an array cannot hold nil");
   }
 }
 
@@ -202,8 +201,7 @@ METHODS(mutable_methods, METHOD("dealloc", "v16@0:8", concrete_dealloc),
         METHOD("removeObjectAtIndex:", "v24@0:8Q16", mutable_remove_at),
         METHOD("replaceObjectAtIndex:withObject:", "v32@0:8Q16@24",
                mutable_replace),
-        METHOD("setObject:atIndexedSubscript:", "v32@0:8@16Q24",
-               mutable_set));
+        METHOD("setObject:atIndexedSubscript:", "v32@0:8@16Q24", mutable_set));
 DEFINE_CLASS(MettleMutableArray, NSMutableArray, sizeof(concrete_array),
              mutable_methods, NO_METHODS);
 
@@ -226,8 +224,7 @@ static id make_empty(Class self, SEL _cmd) {
   return objc_autorelease(create(concrete_of(self), NULL, 0));
 }
 
-static id make_from(Class self, SEL _cmd, const id *objects,
-                    NSUInteger count) {
+static id make_from(Class self, SEL _cmd, const id *objects, NSUInteger count) {
   (void)_cmd;
   return objc_autorelease(create(concrete_of(self), objects, count));
 }
@@ -394,11 +391,6 @@ static id array_join(id self, SEL _cmd, id separator) {
   return joined;
 }
 
-static id array_description(id self, SEL _cmd) {
-  return string_make_printf(
-      "(%s)", string_utf8(array_join(self, _cmd, string_make(", "))));
-}
-
 static NSUInteger array_enumerate(id self, SEL _cmd, enumeration *state,
                                   id *room, NSUInteger room_count) {
   (void)_cmd;
@@ -448,8 +440,8 @@ static void sort(id *objects, id *room, size_t count, id literal) {
   sort(objects + half, room, count - half, literal);
   size_t a = 0, b = half, out = 0;
   while (a < half && b < count) {
-    const bool first = BLOCK_CALL(NSInteger(*)(id, id, id), literal,
-                                  objects[a], objects[b]) <= 0;
+    const bool first = BLOCK_CALL(NSInteger(*)(id, id, id), literal, objects[a],
+                                  objects[b]) <= 0;
     room[out++] = first ? objects[a++] : objects[b++];
   }
   while (a < half) {
@@ -499,15 +491,13 @@ METHODS(array_methods,
         METHOD("firstObject", "@16@0:8", array_first),
         METHOD("lastObject", "@16@0:8", array_last),
         METHOD("indexOfObject:", "Q24@0:8@16", array_index_of),
-        METHOD("indexOfObjectIdenticalTo:", "Q24@0:8@16",
-               array_index_of_same),
+        METHOD("indexOfObjectIdenticalTo:", "Q24@0:8@16", array_index_of_same),
         METHOD("containsObject:", "B24@0:8@16", array_contains),
         METHOD("isEqual:", "B24@0:8@16", array_is_equal),
         METHOD("isEqualToArray:", "B24@0:8@16", array_is_equal),
         METHOD("hash", "Q16@0:8", array_hash),
         METHOD("arrayByAddingObject:", "@24@0:8@16", array_adding),
         METHOD("componentsJoinedByString:", "@24@0:8@16", array_join),
-        METHOD("description", "@16@0:8", array_description),
         METHOD("countByEnumeratingWithState:objects:count:",
                "Q40@0:8^v16^@24Q32", array_enumerate),
         METHOD("enumerateObjectsUsingBlock:", "v24@0:8@?16",

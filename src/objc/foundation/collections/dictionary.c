@@ -37,8 +37,8 @@ static size_t slot_of(const concrete_dictionary *dictionary, id key) {
   size_t at = SEND(NSUInteger(*)(id, SEL), key, "hash") & mask;
   for (; dictionary->slots[at]; at = (at + 1) & mask) {
     const id other = dictionary->pairs[dictionary->slots[at] - 1].key;
-    if (other && (other == key ||
-                  SEND(int (*)(id, SEL, id), other, "isEqual:", key))) {
+    if (other &&
+        (other == key || SEND(int (*)(id, SEL, id), other, "isEqual:", key))) {
       break;
     }
   }
@@ -189,8 +189,8 @@ static id listed(id self, bool wants_keys) {
   for (size_t i = 0; i < dictionary->used; ++i) {
     const pair each = dictionary->pairs[i];
     if (each.key) {
-      SEND(void (*)(id, SEL, id), list, "addObject:",
-           wants_keys ? each.key : each.value);
+      SEND(void (*)(id, SEL, id), list,
+           "addObject:", wants_keys ? each.key : each.value);
     }
   }
   return objc_autorelease(list);
@@ -237,11 +237,11 @@ static void mutable_clear(id self, SEL _cmd) {
   clear((concrete_dictionary *)self);
 }
 
-#define CONCRETE_METHODS                                  \
-  METHOD("dealloc", "v16@0:8", concrete_dealloc),         \
-      METHOD("count", "Q16@0:8", concrete_count),         \
+#define CONCRETE_METHODS                                   \
+  METHOD("dealloc", "v16@0:8", concrete_dealloc),          \
+      METHOD("count", "Q16@0:8", concrete_count),          \
       METHOD("objectForKey:", "@24@0:8@16", concrete_get), \
-      METHOD("allKeys", "@16@0:8", concrete_keys),        \
+      METHOD("allKeys", "@16@0:8", concrete_keys),         \
       METHOD("allValues", "@16@0:8", concrete_values)
 
 METHODS(concrete_methods, CONCRETE_METHODS,
@@ -270,12 +270,12 @@ DEFINE_CLASS(MettleMutableDictionary, NSMutableDictionary,
 
 static id dictionary_alloc(Class self, SEL _cmd) {
   (void)_cmd;
-  return instance_create(
-      self == &OBJC_CLASS_$_NSDictionary ? &OBJC_CLASS_$_MettleDictionary
-      : self == &OBJC_CLASS_$_NSMutableDictionary
-          ? &OBJC_CLASS_$_MettleMutableDictionary
-          : self,
-      0);
+  return instance_create(self == &OBJC_CLASS_$_NSDictionary
+                             ? &OBJC_CLASS_$_MettleDictionary
+                         : self == &OBJC_CLASS_$_NSMutableDictionary
+                             ? &OBJC_CLASS_$_MettleMutableDictionary
+                             : self,
+                         0);
 }
 
 static id make_empty(Class self, SEL _cmd) {
@@ -346,8 +346,7 @@ static id init_capacity(id self, SEL _cmd, NSUInteger capacity) {
   return self;
 }
 
-METHODS(dictionary_class_methods,
-        METHOD("alloc", "@16@0:8", dictionary_alloc),
+METHODS(dictionary_class_methods, METHOD("alloc", "@16@0:8", dictionary_alloc),
         METHOD("dictionary", "@16@0:8", make_empty),
         METHOD("dictionaryWithObjects:forKeys:count:", "@40@0:8^@16^@24Q32",
                make_from),
@@ -418,21 +417,6 @@ static void dictionary_enumerate_block(id self, SEL _cmd, id literal) {
   }
 }
 
-static id dictionary_description(id self, SEL _cmd) {
-  (void)_cmd;
-  id text = string_make("{");
-  const id keys = SEND(id(*)(id, SEL), self, "allKeys");
-  for (size_t i = 0; i < array_count(keys); ++i) {
-    const id key = array_at(keys, i);
-    const id value = dictionary_get(self, key);
-    text = string_make_printf(
-        "%s%s%s = %s;", string_utf8(text), i ? " " : "",
-        string_utf8(SEND(id(*)(id, SEL), key, "description")),
-        string_utf8(SEND(id(*)(id, SEL), value, "description")));
-  }
-  return string_make_printf("%s}", string_utf8(text));
-}
-
 static id copied(id self, Class class) {
   const id made = instance_create(class, 0);
   append_dictionary(made, self);
@@ -456,8 +440,7 @@ METHODS(dictionary_methods,
                init_from),
         METHOD("initWithDictionary:", "@24@0:8@16", init_dictionary),
         METHOD("initWithCapacity:", "@24@0:8Q16", init_capacity),
-        METHOD("objectForKeyedSubscript:", "@24@0:8@16",
-               dictionary_subscript),
+        METHOD("objectForKeyedSubscript:", "@24@0:8@16", dictionary_subscript),
         METHOD("valueForKey:", "@24@0:8@16", dictionary_value),
         METHOD("isEqual:", "B24@0:8@16", dictionary_is_equal),
         METHOD("isEqualToDictionary:", "B24@0:8@16", dictionary_is_equal),
@@ -466,10 +449,8 @@ METHODS(dictionary_methods,
                "Q40@0:8^v16^@24Q32", dictionary_enumerate),
         METHOD("enumerateKeysAndObjectsUsingBlock:", "v24@0:8@?16",
                dictionary_enumerate_block),
-        METHOD("description", "@16@0:8", dictionary_description),
         METHOD("copyWithZone:", "@24@0:8^v16", dictionary_copy),
-        METHOD("mutableCopyWithZone:", "@24@0:8^v16",
-               dictionary_mutable_copy));
+        METHOD("mutableCopyWithZone:", "@24@0:8^v16", dictionary_mutable_copy));
 DEFINE_CLASS(NSDictionary, NSObject, sizeof(struct objc_object),
              dictionary_methods, &dictionary_class_methods);
 

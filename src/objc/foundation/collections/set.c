@@ -137,8 +137,7 @@ static id make_with(Class self, SEL _cmd, id object) {
   return made;
 }
 
-static id make_from(Class self, SEL _cmd, const id *objects,
-                    NSUInteger count) {
+static id make_from(Class self, SEL _cmd, const id *objects, NSUInteger count) {
   const id made = make_empty(self, _cmd);
   for (size_t i = 0; i < count; ++i) {
     put(made, objects[i]);
@@ -263,11 +262,6 @@ static void set_each(id self, SEL _cmd, id literal) {
   }
 }
 
-static id set_description(id self, SEL _cmd) {
-  const id text = SEND(id(*)(id, SEL), all_objects(self, _cmd), "description");
-  return string_make_printf("{%s}", string_utf8(text));
-}
-
 static id copied(id self, Class class) {
   const id made = create(class);
   put_array(made, all_objects(self, NULL));
@@ -286,8 +280,7 @@ static id set_mutable_copy(id self, SEL _cmd, void *zone) {
   return copied(self, &OBJC_CLASS_$_MettleMutableSet);
 }
 
-METHODS(set_methods,
-        METHOD("initWithArray:", "@24@0:8@16", init_array),
+METHODS(set_methods, METHOD("initWithArray:", "@24@0:8@16", init_array),
         METHOD("initWithSet:", "@24@0:8@16", init_set),
         METHOD("initWithObjects:count:", "@32@0:8^@16Q24", init_from),
         METHOD("initWithCapacity:", "@24@0:8Q16", init_capacity),
@@ -299,7 +292,6 @@ METHODS(set_methods,
         METHOD("isEqualToSet:", "B24@0:8@16", set_is_equal),
         METHOD("hash", "Q16@0:8", set_hash),
         METHOD("enumerateObjectsUsingBlock:", "v24@0:8@?16", set_each),
-        METHOD("description", "@16@0:8", set_description),
         METHOD("copyWithZone:", "@24@0:8^v16", set_copy),
         METHOD("mutableCopyWithZone:", "@24@0:8^v16", set_mutable_copy));
 DEFINE_CLASS(NSSet, NSObject, sizeof(struct objc_object), set_methods,

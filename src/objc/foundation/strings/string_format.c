@@ -60,17 +60,17 @@ static directive directive_read(const char *percent) {
 }
 
 // Prints value by the directive's own text, with its stars filled in.
-#define PRINT(value)                                                       \
-  do {                                                                     \
-    char *printed = NULL;                                                  \
-    const int count =                                                      \
+#define PRINT(value)                                                          \
+  do {                                                                        \
+    char *printed = NULL;                                                     \
+    const int count =                                                         \
         read.stars == 2   ? asprintf(&printed, form, star[0], star[1], value) \
-        : read.stars == 1 ? asprintf(&printed, form, star[0], value)       \
-                          : asprintf(&printed, form, value);               \
-    if (count > 0) {                                                       \
-      text_add(out, printed, (size_t)count);                               \
-    }                                                                      \
-    free(printed);                                                         \
+        : read.stars == 1 ? asprintf(&printed, form, star[0], value)          \
+                          : asprintf(&printed, form, value);                  \
+    if (count > 0) {                                                          \
+      text_add(out, printed, (size_t)count);                                  \
+    }                                                                         \
+    free(printed);                                                            \
   } while (0)
 
 // clang and gcc alike pass a va_list on by pointer only inside a struct.
@@ -91,8 +91,8 @@ static void add_field(text *out, const char *utf8, const directive *read,
   size_t bytes = strlen(utf8);
   size_t units = utf16_length(utf8, bytes);
   if (*at == '.') {
-    const long most = at[1] == '*' ? star[read->stars - 1]
-                                   : strtol(at + 1, NULL, 10);
+    const long most =
+        at[1] == '*' ? star[read->stars - 1] : strtol(at + 1, NULL, 10);
     if (most >= 0 && (size_t)most < units) {
       units = (size_t)most;
       bytes = utf8_offset(utf8, bytes, units);
@@ -182,9 +182,7 @@ static void add_directive(text *out, const directive *given,
   }
   const bool is_long = read.length[0] && strchr("lqztj", read.length[0]);
   switch (read.conversion) {
-    case '@':
-      add_object(out, va_arg(arguments->list, id), &read, star);
-      break;
+    case '@': add_object(out, va_arg(arguments->list, id), &read, star); break;
     case 'S':
       add_units(out, va_arg(arguments->list, const unichar *), &read, star);
       break;
@@ -229,7 +227,16 @@ static void add_directive(text *out, const directive *given,
       }
       break;
     case 's': PRINT(va_arg(arguments->list, const char *)); break;
-    case 'p': PRINT(va_arg(arguments->list, void *)); break;
+    case 'p': {
+      // nil is "0x0" to Apple's, and "(nil)" to glibc
+      void *pointer = va_arg(arguments->list, void *);
+      if (pointer) {
+        PRINT(pointer);
+      } else {
+        text_add(out, "0x0", 3);
+      }
+      break;
+    }
     default: text_add(out, read.first, (size_t)(read.end - read.first));
   }
 }
