@@ -108,6 +108,8 @@ ROOMS = {
     "src/objc/dispatch": ["objc/runtime/"],
     **stacked("src/objc/foundation", ["objc/runtime/"],
               collections=["*"], strings=["*"]),
+    "src/objc/operations": ["objc/runtime/", "objc/dispatch/",
+                            "objc/foundation/*"],
     **stacked("src/objc/metal", ["objc/runtime/", "objc/dispatch/",
                                  "objc/foundation/*"],
               metal4=["*"], commands=["*"], resources=["*", "metal4/"],

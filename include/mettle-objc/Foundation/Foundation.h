@@ -26,6 +26,7 @@
 #include <Foundation/NSNull.h>
 #include <Foundation/NSObjCRuntime.h>
 #include <Foundation/NSObject.h>
+#include <Foundation/NSOperation.h>
 #include <Foundation/NSPathUtilities.h>
 #include <Foundation/NSPointerArray.h>
 #include <Foundation/NSPointerFunctions.h>
