@@ -95,7 +95,8 @@ typedef struct metal_function {
   id device;  // +1
   mtl_function *function;  // NULL if it needs its constants' values first
   id library;              // +1
-  id name;  // +1, of a function without a handle
+  id name;  // +1, of a function without a handle, or that a descriptor gives;
+            // else NULL
   id label;
 } metal_function;
 

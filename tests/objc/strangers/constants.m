@@ -79,7 +79,7 @@ int main(void) {
     fd.specializedName = @"k_42";
     fd.options = MTLFunctionOptionNone;
     id<MTLFunction> s = [lib newFunctionWithDescriptor:fd error:&error];
-    CHECK(s != nil);
+    CHECK([s.name isEqualToString:@"k_42"]);
     MTLCompileOptions *o2 = [MTLCompileOptions new];
     o2.preprocessorMacros = @{@"FOO" : @3, @"BAR" : @"4.5f"};
     o2.languageVersion = MTLLanguageVersion3_1;

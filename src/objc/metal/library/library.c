@@ -192,6 +192,11 @@ static id library_function_by(id self, SEL _cmd, id descriptor, id *out_error) {
       new_function(self, wanted->name, wanted->constantValues, out_error);
   if (made && wanted->specializedName) {
     metal_function_set_label(made, _cmd, wanted->specializedName);
+    metal_function *function = (metal_function *)made;
+    // A function that was not created is found by its own name only.
+    if (function->function) {
+      function->name = objc_retain(wanted->specializedName);
+    }
   }
   return made;
 }
