@@ -3,9 +3,10 @@
 // 1 / 0 and uint(-1.0f) have values (docs/ir.md), and define_arithmetic gives
 // them; but where all operands are constants, clang's IR builder folds them
 // while it builds, by C++'s rules. So are vectors of three that it
-// widens to four. The linker's --wrap (CMakeLists.txt) gives
-// clang's builders the table of virtual functions of this file's class in
-// place of ConstantFolder's: what would be poison becomes an instruction.
+// widens to four. The build (CMakeLists.txt) renames ConstantFolder's table of
+// virtual functions in clang's objects, so that clang's builders have that of
+// this file's class: what would be poison becomes an instruction. LLVM's passes
+// keep their own: some do not end where nothing is folded.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "llvm/ADT/ArrayRef.h"
@@ -76,7 +77,6 @@ llvm::Value *MettleFolder::FoldShuffleVector(llvm::Value *Left,
   return unlessPoison(ConstantFolder::FoldShuffleVector(Left, Right, Mask));
 }
 
-// What clang's references to ConstantFolder's table are sent to.
-extern "C" const char wrappedFolderTable __asm__(
-    "__wrap__ZTVN4llvm14ConstantFolderE")
+// The new name of ConstantFolder's table in clang's objects.
+extern "C" const char folderTable __asm__("mettle_folder_table")
     __attribute__((alias("_ZTV12MettleFolder")));
