@@ -14,7 +14,7 @@ BUILD = os.environ.get("METTLE_BUILD_DIR", os.path.join(ROOT, "build"))
 
 # A statement that must not compile: the expected message.
 WRONG = {
-    "v.xx = float2(1);": "__put_xx",
+    "v.xx = float2(1);": "names a component twice",
     "v.q = 1;": "no member named 'q'",
     "v = half4(1);": "half",
     "float3 w = v;": "no viable conversion",
