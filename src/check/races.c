@@ -45,8 +45,7 @@ static void report_race(check_state *s, bool is_device, uint32_t number,
                length, length == 1 ? "" : "s", offset, why);
 }
 
-// --- cells
-// ---------------------------------------------------------------------
+// --- cells -------------------------------------------------------------------
 
 // One word, or one byte of a word that is split.
 typedef struct look {
@@ -250,8 +249,7 @@ static void look_at(look *l, check_cell *cell, uint32_t bytes) {
   }
 }
 
-// --- words whose bytes are accessed one by one
-// ----------------------------------
+// --- words whose bytes are accessed one by one -------------------------------
 
 // True if a word in parts still has facts worth keeping.
 static bool has_use(const look *l, const check_cell *parts) {
@@ -302,8 +300,7 @@ static void look_through(look *l, const check_place *place) {
   }
 }
 
-// --- the same value
-// ----------------------------------------------------------------
+// --- the same value ----------------------------------------------------------
 
 void check_settle(mtli_check *check) {
   check_state *s = (check_state *)check;

@@ -18,6 +18,8 @@
 // expect: 1: 2 6 8 1
 // run: behind_a_row --grid 4 --group 4 0=u32:1,2,4,0 1=zeros:f32:4
 // find: bounds.subobject @behind_a_row
+// run: rows_by_the_first --grid 4 --group 4 1=zeros:f32:4
+// expect: 1: 120 120 120 120
 // run: rows_by_pointer --grid 4 --group 4 0=u32:1,2,4,0 1=zeros:f32:4
 // expect: 1: 6 7 9 5
 // run: all_inside --grid 4 --group 4 0=u32:1,2,3,0 1=zeros:f32:4
@@ -85,6 +87,14 @@ kernel void behind_a_row(device const uint *x, device float *y, T) {
   for (uint k = 0; k < 4; ++k) table[k][t] = k * 4 + t;
   threadgroup_barrier(mem_flags::mem_threadgroup);
   y[t] = table[t / 2][x[t]];  // @behind_a_row
+}
+kernel void rows_by_the_first(device float *y [[buffer(1)]], T) {
+  threadgroup float table[4][4];
+  for (uint k = 0; k < 16; k += 4) table[0][k + t] = k + t;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  float sum = 0;
+  for (uint k = 0; k < 16; ++k) sum += table[0][k];
+  y[t] = sum;
 }
 kernel void rows_by_pointer(device const uint *x, device float *y, T) {
   threadgroup float table[4][4];

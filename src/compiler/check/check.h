@@ -99,7 +99,8 @@ mtlc_member mtlc_find_member(LLVMBuilderRef builder, LLVMTargetDataRef layout,
                              LLVMValueRef address);
 // The row, of an array of arrays, that an address is a subscript of.
 mtlc_member mtlc_find_row(LLVMTargetDataRef layout, LLVMValueRef address);
-// True if a member is all of the root's variable.
+// True if a member is all of the root's variable, or its first row, whose
+// subscripts may go through all rows.
 bool mtlc_is_all_of(const mtlc_member *member, const mtlc_root *root);
 // True if size bytes lie at a constant offset inside a root's variable, and
 // inside each array in it that they are subscripts of.

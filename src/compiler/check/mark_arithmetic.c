@@ -161,8 +161,7 @@ mtl_status mtlc_mark_arithmetic(mtlc_kernel *kernel) {
   return MTL_OK;
 }
 
-// --- values that are not finite
-// ------------------------------------------------
+// --- values that are not finite ----------------------------------------------
 
 bool mtlc_is_floating(LLVMTypeRef type) {
   const LLVMTypeKind kind = LLVMGetTypeKind(

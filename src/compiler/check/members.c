@@ -107,9 +107,21 @@ mtlc_member mtlc_find_member(LLVMBuilderRef builder, LLVMTargetDataRef layout,
   return found;
 }
 
+// True for a variable of rows. A subscript of its first row by a constant is
+// one of the variable itself: `rows[0][i]`, the usual way to go through all of
+// them.
+static bool is_of_rows(LLVMValueRef base) {
+  LLVMTypeRef type = LLVMIsAGlobalVariable(base) ? LLVMGlobalGetValueType(base)
+                     : LLVMIsAAllocaInst(base)   ? LLVMGetAllocatedType(base)
+                                                 : NULL;
+  return type && LLVMGetTypeKind(type) == LLVMArrayTypeKind &&
+         LLVMGetTypeKind(LLVMGetElementType(type)) == LLVMArrayTypeKind;
+}
+
 bool mtlc_is_all_of(const mtlc_member *member, const mtlc_root *root) {
-  return member->base == root->base && root->bytes != 0 &&
-         member->bytes >= root->bytes;
+  return member->base == root->base &&
+         (is_of_rows(root->base) ||
+          (root->bytes != 0 && member->bytes >= root->bytes));
 }
 
 bool mtlc_is_constant_inside(LLVMTargetDataRef layout, const mtlc_root *root,

@@ -179,8 +179,7 @@ static id manager_temporary(id self, SEL _cmd) {
               "fileURLWithPath:", NSTemporaryDirectory());
 }
 
-// --- Directories
-// ---------------------------------------------------------------
+// --- Directories -------------------------------------------------------------
 
 // Adds the names in a folder, behind prefix; those below it, too, if deep.
 static bool list_folder(const char *folder, const char *prefix, bool deep,
@@ -377,8 +376,7 @@ METHODS(enumerator_methods, METHOD("dealloc", "v16@0:8", enumerator_dealloc),
 DEFINE_CLASS(NSDirectoryEnumerator, NSEnumerator, sizeof(directory_enumerator),
              enumerator_methods, NO_METHODS);
 
-// --- Changes
-// -------------------------------------------------------------------
+// --- Changes -----------------------------------------------------------------
 
 static bool make_folders(const char *path) {
   char *copy = strdup(path);

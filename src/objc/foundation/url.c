@@ -57,8 +57,7 @@ static url_parts absolute_parts(id self) {
   return url_split(string_utf8(absolute_text(self)));
 }
 
-// --- Making
-// --------------------------------------------------------------------
+// --- Making ------------------------------------------------------------------
 
 static id init_parts(id self, id text, id base) {
   ((url *)self)->text = SEND(id(*)(id, SEL), text, "copy");
@@ -178,8 +177,7 @@ static void url_dealloc(id self, SEL _cmd) {
   instance_dispose(self);
 }
 
-// --- Parts
-// ---------------------------------------------------------------------
+// --- Parts -------------------------------------------------------------------
 
 // Returns a path as NSURL tells it: decoded, without a slash at its end.
 static id told_path(part path) {
@@ -349,8 +347,7 @@ static id url_components(id self, SEL _cmd) {
   return SEND(id(*)(id, SEL), url_path(self, NULL), "pathComponents");
 }
 
-// --- Others by it
-// --------------------------------------------------------------
+// --- Others by it ------------------------------------------------------------
 
 // Returns the URL with another path; scheme, query and base stay.
 static id with_path(id self, id path) {

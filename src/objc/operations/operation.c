@@ -59,8 +59,7 @@ static void operation_dealloc(id self, SEL _cmd) {
   instance_dispose(self);
 }
 
-// --- States
-// --------------------------------------------------------------------
+// --- States ------------------------------------------------------------------
 
 static int operation_finished(id self, SEL _cmd) {
   (void)_cmd;
@@ -200,8 +199,7 @@ static void operation_wait(id self, SEL _cmd) {
   operations_unlock();
 }
 
-// --- Properties
-// ----------------------------------------------------------------
+// --- Properties --------------------------------------------------------------
 
 static void operation_depend(id self, SEL _cmd, id other) {
   (void)_cmd;
@@ -302,8 +300,7 @@ METHODS(operation_methods, METHOD("init", "@16@0:8", operation_init),
 DEFINE_CLASS(NSOperation, NSObject, sizeof(operation), operation_methods,
              NO_METHODS);
 
-// --- NSBlockOperation
-// ----------------------------------------------------------
+// --- NSBlockOperation --------------------------------------------------------
 
 typedef struct block_operation {
   operation operation;

@@ -57,8 +57,7 @@ static void queue_dealloc(id self, SEL _cmd) {
   instance_dispose(self);
 }
 
-// --- Running
-// -------------------------------------------------------------------
+// --- Running -----------------------------------------------------------------
 
 static void run(void *context) {
   const id task = (id)context, before = current;
@@ -187,8 +186,7 @@ static void queue_wait(id self, SEL _cmd) {
   operations_unlock();
 }
 
-// --- Properties
-// ----------------------------------------------------------------
+// --- Properties --------------------------------------------------------------
 
 static NSInteger queue_most(id self, SEL _cmd) {
   (void)_cmd;

@@ -29,8 +29,7 @@ static id made(Class class, NSUInteger key_options, NSUInteger value_options) {
                                      key_options, value_options));
 }
 
-// --- What both can do
-// ----------------------------------------------------------
+// --- What both can do --------------------------------------------------------
 
 static void dealloc(id self, SEL _cmd) {
   (void)_cmd;
@@ -92,8 +91,7 @@ static id copy(id self, SEL _cmd, void *zone) {
              "Q40@0:8^v16^@24Q32", enumerate),             \
       METHOD("copyWithZone:", "@24@0:8^v16", copy)
 
-// --- NSMapTable
-// ----------------------------------------------------------------
+// --- NSMapTable --------------------------------------------------------------
 
 static id map_init(id self, SEL _cmd, NSUInteger key_options,
                    NSUInteger value_options, NSUInteger capacity) {
@@ -199,8 +197,7 @@ METHODS(map_class_methods,
 DEFINE_CLASS(NSMapTable, NSObject, sizeof(map_table), map_methods,
              &map_class_methods);
 
-// --- NSHashTable
-// ---------------------------------------------------------------
+// --- NSHashTable -------------------------------------------------------------
 
 static id hash_init(id self, SEL _cmd, NSUInteger options,
                     NSUInteger capacity) {

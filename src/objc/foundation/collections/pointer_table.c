@@ -11,8 +11,7 @@ extern id objc_initWeak(id *location, id object);
 extern void objc_destroyWeak(id *location);
 extern id objc_loadWeak(id *location);
 
-// --- References
-// ----------------------------------------------------------------
+// --- References --------------------------------------------------------------
 
 void pointer_check(NSUInteger options) {
   const NSUInteger memory = options & POINTER_MEMORY;
@@ -52,8 +51,7 @@ void pointer_end(id *location, NSUInteger options) {
   *location = NULL;
 }
 
-// --- The table
-// -----------------------------------------------------------------
+// --- The table ---------------------------------------------------------------
 
 static NSUInteger hash_of(id key, NSUInteger options) {
   return (options & POINTER_PERSONALITY) == POINTER_BY_EQUALITY
