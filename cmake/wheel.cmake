@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # wheel.cmake: what the Python package has of its own. `mettle_python` is one
-# call for a whole dispatch (python/native); the targets *_wheel are for systems
-# that have nothing of ours. `make wheel` packs them.
+# call for a whole dispatch (python/native); the targets *_wheel need no
+# library but the C library's. `make wheel` packs them.
 file(GLOB python_sources CONFIGURE_DEPENDS python/native/*.c)
 add_library(mettle_python SHARED ${python_sources})
 set_target_properties(mettle_python PROPERTIES OUTPUT_NAME mettle-python)

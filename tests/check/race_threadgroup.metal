@@ -70,8 +70,8 @@ kernel void by_simdgroups(device const int *x [[buffer(0)]],
   y[t] = values[(t & 32) | ((t + 1) & 31)];
 }
 
-// Many threads read an element; a barrier of the simdgroup orders few of them
-// before the next write.
+// All threads read an element. The simdgroup barrier orders only the writer's own
+// simdgroup's reads before the next write.
 kernel void refills(device float *y [[buffer(0)]],
                     uint t [[thread_index_in_threadgroup]]) {
   threadgroup float shared[1];

@@ -77,7 +77,7 @@ static LLVMTypeRef element_at(LLVMValueRef address) {
   return type;
 }
 
-// Of arrays in arrays the outermost: a pointer may go through all rows.
+// Returns the outermost of nested arrays: a pointer may walk over all its rows.
 mtlc_member mtlc_find_member(LLVMBuilderRef builder, LLVMTargetDataRef layout,
                              LLVMValueRef address) {
   mtlc_member found = {NULL, 0};

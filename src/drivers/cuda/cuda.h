@@ -80,7 +80,8 @@ mtl_status cuda_client_memory_pin(mtl_buffer *buffer);
 mtl_status cuda_client_memory_create(cuda_buffer *made,
                                      const mtl_buffer_desc *desc);
 void cuda_client_memory_destroy(cuda_buffer *buffer);
-// Returns the buffer that a part, of parts too, is cut from; else itself.
+// Returns the root buffer of a sub-buffer, through nested ones, or the buffer
+// itself.
 cuda_buffer *cuda_buffer_whole(const mtl_buffer *part);
 // True if the host cannot access the buffer's memory at its gpu_address.
 bool cuda_buffer_is_hidden(const mtl_buffer *buffer);

@@ -22,7 +22,6 @@ CONSTANT_STRING(NSFileTypeRegular, "NSFileTypeRegular");
 CONSTANT_STRING(NSFileTypeDirectory, "NSFileTypeDirectory");
 CONSTANT_STRING(NSFileTypeSymbolicLink, "NSFileTypeSymbolicLink");
 
-extern struct objc_class OBJC_CLASS_$_NSDate;
 extern struct objc_class OBJC_CLASS_$_NSURL;
 
 static id manager_default(Class self, SEL _cmd) {
@@ -94,14 +93,10 @@ static id manager_attributes(id self, SEL _cmd, id path, id *out_error) {
   if (!done(!lstat(string_utf8(path), &found), path, false, out_error)) {
     return NULL;
   }
-  const double modified =
-      (double)found.st_mtim.tv_sec + (double)found.st_mtim.tv_nsec * 1e-9;
   const id attributes = objc_autorelease(dictionary_create());
   dictionary_set(attributes, NSFileSize,
                  number_make_unsigned((NSUInteger)found.st_size));
-  dictionary_set(attributes, NSFileModificationDate,
-                 SEND(id(*)(id, SEL, double), (id)&OBJC_CLASS_$_NSDate,
-                      "dateWithTimeIntervalSince1970:", modified));
+  dictionary_set(attributes, NSFileModificationDate, file_date(found.st_mtim));
   dictionary_set(attributes, NSFilePosixPermissions,
                  number_make_unsigned(found.st_mode & 07777));
   dictionary_set(attributes, NSFileType,
@@ -326,24 +321,27 @@ static id enumerator_next(id self, SEL _cmd) {
 
 static NSUInteger enumerator_level(id self, SEL _cmd) {
   (void)_cmd;
+  const id last = last_name(self);
   NSUInteger level = 0;
-  for (const char *at = last_name(self) ? string_utf8(last_name(self)) : NULL;
-       at; at = strchr(at + 1, '/')) {
+  for (const char *at = last ? string_utf8(last) : NULL; at;
+       at = strchr(at + 1, '/')) {
     ++level;
   }
   return level;
 }
 
-// Passes what lies below the folder that was given last.
+// Skips the descendants of the folder that was returned last.
 static void enumerator_skip(id self, SEL _cmd) {
   (void)_cmd;
   directory_enumerator *of = (directory_enumerator *)self;
   const id last = last_name(self);
-  const id below = string_make_printf("%s/", string_utf8(last));
-  while (last && of->next < array_count(of->names) &&
-         !strncmp(string_utf8(array_at(of->names, of->next)),
-                  string_utf8(below), strlen(string_utf8(below)))) {
-    ++of->next;
+  const char *folder = last ? string_utf8(last) : "";
+  const size_t length = strlen(folder);
+  for (; last && of->next < array_count(of->names); ++of->next) {
+    const char *name = string_utf8(array_at(of->names, of->next));
+    if (strncmp(name, folder, length) != 0 || name[length] != '/') {
+      return;
+    }
   }
 }
 

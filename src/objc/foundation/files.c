@@ -17,6 +17,7 @@ extern id const NSCocoaErrorDomain;
 extern id const NSLocalizedDescriptionKey;
 extern id const NSFilePathErrorKey;
 extern id const NSUnderlyingErrorKey;
+extern struct objc_class OBJC_CLASS_$_NSDate;
 extern struct objc_class OBJC_CLASS_$_NSError;
 
 // NSCocoaErrorDomain's numbers, by Apple's documentation.
@@ -49,6 +50,12 @@ void file_error(id *out_error, const char *path, bool writes) {
       SEND(id(*)(id, SEL, id, NSInteger, id), (id)&OBJC_CLASS_$_NSError,
            "errorWithDomain:code:userInfo:", NSCocoaErrorDomain,
            cocoa_code(code, writes), info);
+}
+
+id file_date(struct timespec time) {
+  return SEND(id(*)(id, SEL, double), CLASS_OF(NSDate),
+              "dateWithTimeIntervalSince1970:",
+              (double)time.tv_sec + (double)time.tv_nsec * 1e-9);
 }
 
 static void fail(id *out_error, const char *path) {

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "objc/runtime/abi.h"
 
@@ -19,5 +20,8 @@ bool file_write(const char *path, const void *bytes, size_t length,
 // Sets *out_error, where the caller gave one, from errno: Cocoa's number for a
 // file that could not be read, or written, and POSIX' under it.
 void file_error(id *out_error, const char *path, bool writes);
+
+// Makes an NSDate of a time that stat gives.
+id file_date(struct timespec time);
 
 #endif

@@ -90,6 +90,7 @@ id dictionary_get(id dictionary, id key);
 id number_make_integer(NSInteger value);
 id number_make_unsigned(NSUInteger value);
 id number_make_double(double value);
+id number_make_bool(bool value);
 // True if number was made by numberWithBool:.
 bool number_is_bool(id number);
 id data_make(const void *bytes, size_t length);
@@ -116,6 +117,10 @@ typedef struct enumeration {
   unsigned long *mutations;
   unsigned long extra[5];
 } enumeration;
+// Gives the next objects of an NSArray, at most room_count, in room, and
+// returns how many: 0 at the end. state->state counts those given.
+NSUInteger array_enumerate(id array, enumeration *state, id *room,
+                           NSUInteger room_count);
 
 // --- Errors ------------------------------------------------------------------
 
@@ -127,8 +132,8 @@ void error_set(id *out_error, id domain, NSInteger code, const char *text);
 void error_tell(id domain, const char *text);
 id error_make(id domain, NSInteger code, const char *text);
 // Makes an error with value under key in its userInfo, too.
-id error_make_with(id domain, NSInteger code, const char *text,
-                   const char *key, id value);
+id error_make_with(id domain, NSInteger code, const char *text, const char *key,
+                   id value);
 
 // A constant NSString as compilers lay out @"...", for exported constants.
 typedef struct constant_string {
@@ -139,9 +144,9 @@ typedef struct constant_string {
 } constant_string;
 
 extern struct objc_class __CFConstantStringClassReference;
-#define CONSTANT_STRING(symbol, text)                                  \
-  static constant_string symbol##_storage = {                          \
+#define CONSTANT_STRING(symbol, text)                                   \
+  static constant_string symbol##_storage = {                           \
       &__CFConstantStringClassReference, 0x7c8, text, sizeof text - 1}; \
-  OBJC_EXPORT id const symbol = (id)&symbol##_storage
+  OBJC_EXPORT id const symbol = (id) & symbol##_storage
 
 #endif

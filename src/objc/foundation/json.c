@@ -23,7 +23,7 @@ extern id const NSCocoaErrorDomain;
 enum { MAX_DEPTH = 512, READ_CORRUPT = 3840 };
 enum { WRITES_PRETTY = 1, WRITES_SORTED = 2, WRITES_FRAGMENTS = 4 };
 
-// --- Reading -------------------------------------------------------------------
+// --- Reading -----------------------------------------------------------------
 
 typedef struct reader {
   const char *start, *at, *end;
@@ -53,8 +53,8 @@ static bool take(reader *in, char wanted) {
 
 static bool take_word(reader *in, const char *word) {
   const size_t bytes = strlen(word);
-  const bool is_there = (size_t)(in->end - in->at) >= bytes &&
-                        !memcmp(in->at, word, bytes);
+  const bool is_there =
+      (size_t)(in->end - in->at) >= bytes && !memcmp(in->at, word, bytes);
   in->at += is_there ? bytes : 0;
   return is_there;
 }
@@ -70,8 +70,8 @@ static int read_unit(reader *in) {
     if (!isxdigit(digit)) {
       return -1;
     }
-    value = value * 16 + (isdigit(digit) ? digit - '0'
-                                         : tolower(digit) - 'a' + 10);
+    value =
+        value * 16 + (isdigit(digit) ? digit - '0' : tolower(digit) - 'a' + 10);
   }
   return value;
 }
@@ -186,8 +186,8 @@ static id read_object(reader *in) {
     return made;
   }
   do {
-    const id key = take(in, '"') ? read_string(in)
-                                 : fail(in, "an object wants a key");
+    const id key =
+        take(in, '"') ? read_string(in) : fail(in, "an object wants a key");
     if (!key || !take(in, ':')) {
       return fail(in, "an object wants : behind a key");
     }
@@ -212,11 +212,9 @@ static id read_value(reader *in) {
   } else if (take(in, '"')) {
     made = read_string(in);
   } else if (take_word(in, "true")) {
-    made = SEND(id(*)(id, SEL, int), (id)&OBJC_CLASS_$_NSNumber,
-                "numberWithBool:", 1);
+    made = number_make_bool(true);
   } else if (take_word(in, "false")) {
-    made = SEND(id(*)(id, SEL, int), (id)&OBJC_CLASS_$_NSNumber,
-                "numberWithBool:", 0);
+    made = number_make_bool(false);
   } else if (take_word(in, "null")) {
     made = SEND(id(*)(id, SEL), (id)&OBJC_CLASS_$_NSNull, "null");
   } else {
@@ -240,15 +238,14 @@ static id json_read(Class self, SEL _cmd, id data, NSUInteger options,
     made = fail(&in, "something stands behind the value");
   }
   if (!made) {
-    const id text = string_make_printf(
-        "JSON, byte %td: %s", in.at - in.start,
-        in.error ? in.error : "the text ends");
+    const id text = string_make_printf("JSON, byte %td: %s", in.at - in.start,
+                                       in.error ? in.error : "the text ends");
     error_set(out_error, NSCocoaErrorDomain, READ_CORRUPT, string_utf8(text));
   }
   return made;
 }
 
-// --- Writing -------------------------------------------------------------------
+// --- Writing -----------------------------------------------------------------
 
 typedef struct writer {
   id out;  // an NSMutableString

@@ -40,9 +40,9 @@ static void name(char *out, const char *prefix, const char *key, bool upper,
            suffix);
 }
 
-// --- Values as objects ----------------------------------------------------------
+// --- Values as objects -------------------------------------------------------
 
-#define AS(type, read) SEND(id(*)(id, SEL, type), number, read, *(type *)place)
+#define AS(type, read) SEND(id (*)(id, SEL, type), number, read, *(type *)place)
 
 // Returns the object for a value of an encoded type at place. Returns NULL and
 // sets *out_known to false if the type has none.
@@ -64,9 +64,7 @@ static id boxed(const char *type, void *place, bool *out_known) {
     case 'Q': return AS(unsigned long, "numberWithUnsignedLong:");
     case 'f': return AS(float, "numberWithFloat:");
     case 'd': return AS(double, "numberWithDouble:");
-    case 'B':
-      return SEND(id(*)(id, SEL, int), number, "numberWithBool:",
-                  *(_Bool *)place);
+    case 'B': return number_make_bool(*(_Bool *)place);
     default: *out_known = false; return NULL;
   }
 }
@@ -85,7 +83,7 @@ static bool call_getter(id self, SEL selector, const char *type, void *out) {
     case '[':
     case 'D': return false;
     default:
-      *(uint64_t *)out = ((uint64_t(*)(id, SEL))objc_msgSend)(self, selector);
+      *(uint64_t *)out = ((uint64_t (*)(id, SEL))objc_msgSend)(self, selector);
       return true;
   }
 }
@@ -118,7 +116,7 @@ static void store(id object, const char *type, void *place) {
   }
 }
 
-// --- valueForKey: -----------------------------------------------------------------
+// --- valueForKey: ------------------------------------------------------------
 
 static ivar_handle *find_ivar(id self, const char *key) {
   char text[NAME_BYTES];
@@ -184,11 +182,11 @@ static id value_for_path(id self, SEL _cmd, id path) {
   }
   const id head = string_make_bytes(text, (size_t)(dot - text));
   const id next = SEND(id(*)(id, SEL, id), self, "valueForKey:", head);
-  return SEND(id(*)(id, SEL, id), next, "valueForKeyPath:",
-              string_make(dot + 1));
+  return SEND(id(*)(id, SEL, id), next,
+              "valueForKeyPath:", string_make(dot + 1));
 }
 
-// --- setValue:forKey: ---------------------------------------------------------------
+// --- setValue:forKey: --------------------------------------------------------
 
 static bool call_setter(id self, SEL selector, const char *type, id object) {
   uint64_t value = 0;
@@ -230,7 +228,8 @@ static void set_value(id self, SEL _cmd, id object, id key_string) {
   const SEL selector = sel_registerName(text);
   void *getter_or_setter = class_getInstanceMethod(self->isa, selector);
   if (getter_or_setter &&
-      call_setter(self, selector, argument_type(method_getTypeEncoding(getter_or_setter)),
+      call_setter(self, selector,
+                  argument_type(method_getTypeEncoding(getter_or_setter)),
                   object)) {
     return;
   }
@@ -289,11 +288,10 @@ METHODS(object_methods, METHOD("valueForKey:", "@24@0:8@16", value_for_key),
         METHOD("setValue:forKey:", "v32@0:8@16@24", set_value),
         METHOD("setValue:forUndefinedKey:", "v32@0:8@16@24", set_undefined),
         METHOD("setValue:forKeyPath:", "v32@0:8@16@24", set_path),
-        METHOD("dictionaryWithValuesForKeys:", "@24@0:8@16",
-               values_for_keys));
+        METHOD("dictionaryWithValuesForKeys:", "@24@0:8@16", values_for_keys));
 DEFINE_CATEGORY(NSObject, key_values, object_methods);
 
-// --- Collections: a key's values of all members -------------------------------------
+// --- Collections: a key's values of all members ------------------------------
 
 static double sum_of(id all, const char *path) {
   double sum = 0;
@@ -332,9 +330,9 @@ static id array_values(id self, SEL _cmd, id key) {
   for (size_t i = 0; i < count; ++i) {
     const id value =
         SEND(id(*)(id, SEL, id), array_at(self, i), "valueForKey:", key);
-    array_add(made, value ? value
-                          : SEND(id(*)(id, SEL), (id)&OBJC_CLASS_$_NSNull,
-                                 "null"));
+    array_add(
+        made,
+        value ? value : SEND(id(*)(id, SEL), (id)&OBJC_CLASS_$_NSNull, "null"));
   }
   return made;
 }

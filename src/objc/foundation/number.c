@@ -58,6 +58,10 @@ id number_make_unsigned(NSUInteger value) {
   return make_unsigned(value);
 }
 
+id number_make_bool(bool value) {
+  return make_integer('B', value);
+}
+
 id number_make_double(double value) {
   return make_real('d', value);
 }
@@ -190,7 +194,7 @@ static int number_is_equal(id self, SEL _cmd, id other) {
     return objc_retain(call);                          \
   }
 MAKER(from_char, signed char, make_integer('c', value))
-MAKER(from_bool, int, make_integer('B', (value & 0xff) != 0))
+MAKER(from_bool, int, number_make_bool((value & 0xff) != 0))
 MAKER(from_unsigned_char, unsigned char, make_integer('s', value))
 MAKER(from_short, short, make_integer('s', value))
 MAKER(from_unsigned_short, unsigned short, make_integer('i', value))

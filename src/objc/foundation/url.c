@@ -97,7 +97,8 @@ static id folder_url(void) {
               NULL);
 }
 
-// A file's URL; the folder of a relative path is base, or the current one.
+// Initialises a file URL. A relative path is relative to base, or to the
+// current directory if base is nil.
 static id init_path(id self, id path, bool names_folder, id base) {
   if (!path) {
     exception_raise("NSInvalidArgumentException",

@@ -10,8 +10,6 @@
 #include "objc/foundation/foundation.h"
 
 extern struct objc_class OBJC_CLASS_$_NSURL;
-extern struct objc_class OBJC_CLASS_$_NSNumber;
-extern struct objc_class OBJC_CLASS_$_NSDate;
 
 CONSTANT_STRING(NSURLNameKey, "NSURLNameKey");
 CONSTANT_STRING(NSURLPathKey, "_NSURLPathKey");
@@ -26,18 +24,8 @@ CONSTANT_STRING(NSURLFileSizeKey, "NSURLFileSizeKey");
 CONSTANT_STRING(NSURLContentModificationDateKey,
                 "NSURLContentModificationDateKey");
 
-static id truth(bool value) {
-  return SEND(id(*)(id, SEL, int), CLASS_OF(NSNumber),
-              "numberWithBool:", value);
-}
-
-static id date(const struct timespec *when) {
-  return SEND(id(*)(id, SEL, double), CLASS_OF(NSDate),
-              "dateWithTimeIntervalSince1970:",
-              (double)when->tv_sec + (double)when->tv_nsec * 1e-9);
-}
-
-// Returns the value of key, nil if files have none.
+// Returns the value of a resource key; nil if the key is not supported, or not
+// for this type of file.
 static id value_of(id path, const struct stat *file, id key) {
   const char *text = string_utf8(path);
   const id name = SEND(id(*)(id, SEL), path, "lastPathComponent");
@@ -46,23 +34,23 @@ static id value_of(id path, const struct stat *file, id key) {
   const int rights[] = {R_OK, W_OK, X_OK};
   for (size_t i = 0; i < 3; ++i) {
     if (string_equals(key, keys[i])) {
-      return truth(!access(text, rights[i]));
+      return number_make_bool(!access(text, rights[i]));
     }
   }
   return string_equals(key, NSURLNameKey)   ? name
          : string_equals(key, NSURLPathKey) ? path
          : string_equals(key, NSURLIsRegularFileKey)
-             ? truth(S_ISREG(file->st_mode))
+             ? number_make_bool(S_ISREG(file->st_mode))
          : string_equals(key, NSURLIsDirectoryKey)
-             ? truth(S_ISDIR(file->st_mode))
+             ? number_make_bool(S_ISDIR(file->st_mode))
          : string_equals(key, NSURLIsSymbolicLinkKey)
-             ? truth(S_ISLNK(file->st_mode))
+             ? number_make_bool(S_ISLNK(file->st_mode))
          : string_equals(key, NSURLIsHiddenKey)
-             ? truth(*string_utf8(name) == '.')
+             ? number_make_bool(*string_utf8(name) == '.')
          : string_equals(key, NSURLFileSizeKey) && S_ISREG(file->st_mode)
              ? number_make_integer(file->st_size)
          : string_equals(key, NSURLContentModificationDateKey)
-             ? date(&file->st_mtim)
+             ? file_date(file->st_mtim)
              : NULL;
 }
 

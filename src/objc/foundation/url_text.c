@@ -75,7 +75,6 @@ static bool is_encoded(const char *at) {
          isxdigit((unsigned char)at[2]);
 }
 
-// Encodes what stays not as it is. What is encoded stays if keeps_encoded.
 id url_encoded(const char *text, bool (*stays)(char), bool keeps_encoded) {
   static const char digits[] = "0123456789ABCDEF";
   char *out = malloc(3 * strlen(text) + 1);
@@ -112,7 +111,8 @@ id url_decoded(part of) {
   return made;
 }
 
-// Drops "." and what ".." cancels (section 5.2.4).
+// Removes dot segments: "." and ".." with the segment before it
+// (section 5.2.4).
 id url_without_dots(part path) {
   char *out = malloc(path.length + 2);
   size_t bytes = 0;

@@ -27,7 +27,9 @@ part url_whole(id text);
 bool url_path_character(char c);
 bool url_character(char c);
 
-// Encodes what stays() says no of. What is encoded stays if keeps_encoded.
+// Percent-encodes the bytes that are not ASCII, and the characters for which
+// stays() is false. keeps_encoded leaves percent escapes of the text as they
+// are.
 id url_encoded(const char *text, bool (*stays)(char), bool keeps_encoded);
 id url_decoded(part of);  // nil if the part is not there
 

@@ -37,12 +37,17 @@ static bool has_label(const char *label) {
   return label && *label;
 }
 
-static place place_of(const mtl_buffer *buffer) {
-  const bool is_named = has_label(buffer->label);
-  return (place){.first = buffer->gpu_address,
-                 .length_bytes = buffer->length_bytes,
+static place labelled(uint64_t first, uint64_t length_bytes,
+                      const char *label) {
+  const bool is_named = has_label(label);
+  return (place){.first = first,
+                 .length_bytes = length_bytes,
                  .kind = is_named ? "buffer" : "a buffer without label",
-                 .name = is_named ? buffer->label : NULL};
+                 .name = is_named ? label : NULL};
+}
+
+static place place_of(const mtl_buffer *buffer) {
+  return labelled(buffer->gpu_address, buffer->length_bytes, buffer->label);
 }
 
 // Finds the buffer that address is in. The lock is held.
@@ -183,14 +188,6 @@ static void write_place(const place *it, uint64_t address, char *text,
   }
 }
 
-static place place_of_released(const mtli_released *released) {
-  const bool is_named = has_label(released->label);
-  return (place){.first = released->first,
-                 .length_bytes = released->length_bytes,
-                 .kind = is_named ? "buffer" : "a buffer without label",
-                 .name = is_named ? released->label : NULL};
-}
-
 void mtli_describe_access(mtl_device *device, const mtli_access *access,
                           char *text, size_t capacity) {
   const uint64_t address = access->address;
@@ -210,7 +207,7 @@ void mtli_describe_access(mtl_device *device, const mtli_access *access,
              (!released || distance_bytes(&near, address) <= BESIDE_BYTES)) {
     write_place(&near, address, text, capacity);
   } else if (released) {
-    near = place_of_released(released);
+    near = labelled(released->first, released->length_bytes, released->label);
     write_place(&near, address, text, capacity);
     const size_t length = strlen(text);
     snprintf(text + length, capacity - length, ", which was released");

@@ -391,18 +391,23 @@ static id array_join(id self, SEL _cmd, id separator) {
   return joined;
 }
 
-static NSUInteger array_enumerate(id self, SEL _cmd, enumeration *state,
-                                  id *room, NSUInteger room_count) {
-  (void)_cmd;
-  const size_t count = array_count(self);
+NSUInteger array_enumerate(id array, enumeration *state, id *room,
+                           NSUInteger room_count) {
+  const size_t count = array_count(array);
   static unsigned long never;
   state->items = room;
   state->mutations = &never;
   NSUInteger given = 0;
   while (state->state < count && given < room_count) {
-    room[given++] = array_at(self, state->state++);
+    room[given++] = array_at(array, state->state++);
   }
   return given;
+}
+
+static NSUInteger enumerate(id self, SEL _cmd, enumeration *state, id *room,
+                            NSUInteger room_count) {
+  (void)_cmd;
+  return array_enumerate(self, state, room, room_count);
 }
 
 static void array_enumerate_block(id self, SEL _cmd, id literal) {
@@ -499,7 +504,7 @@ METHODS(array_methods,
         METHOD("arrayByAddingObject:", "@24@0:8@16", array_adding),
         METHOD("componentsJoinedByString:", "@24@0:8@16", array_join),
         METHOD("countByEnumeratingWithState:objects:count:",
-               "Q40@0:8^v16^@24Q32", array_enumerate),
+               "Q40@0:8^v16^@24Q32", enumerate),
         METHOD("enumerateObjectsUsingBlock:", "v24@0:8@?16",
                array_enumerate_block),
         METHOD("getObjects:range:", "v40@0:8^@16{_NSRange=QQ}24", array_get),

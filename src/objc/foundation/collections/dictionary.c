@@ -394,16 +394,8 @@ static NSUInteger dictionary_hash(id self, SEL _cmd) {
 static NSUInteger dictionary_enumerate(id self, SEL _cmd, enumeration *state,
                                        id *room, NSUInteger room_count) {
   (void)_cmd;
-  static unsigned long never;
-  const id keys = SEND(id(*)(id, SEL), self, "allKeys");
-  const size_t count = array_count(keys);
-  state->items = room;
-  state->mutations = &never;
-  NSUInteger given = 0;
-  while (state->state < count && given < room_count) {
-    room[given++] = array_at(keys, state->state++);
-  }
-  return given;
+  return array_enumerate(SEND(id(*)(id, SEL), self, "allKeys"), state, room,
+                         room_count);
 }
 
 static void dictionary_enumerate_block(id self, SEL _cmd, id literal) {

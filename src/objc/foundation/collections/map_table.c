@@ -51,17 +51,11 @@ static NSUInteger enumerate(id self, SEL _cmd, enumeration *state, id *room,
                             NSUInteger room_count) {
   (void)_cmd;
   if (!state->state) {
-    state->state = 1;
     state->extra[0] = (unsigned long)table_keys(table_of(self));
-    state->extra[1] = 0;
-    state->mutations = &table_of(self)->mutations;
   }
-  const id keys = (id)state->extra[0];
-  NSUInteger given = 0;
-  state->items = room;
-  while (given < room_count && state->extra[1] < array_count(keys)) {
-    room[given++] = array_at(keys, state->extra[1]++);
-  }
+  const NSUInteger given =
+      array_enumerate((id)state->extra[0], state, room, room_count);
+  state->mutations = &table_of(self)->mutations;
   return given;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // pointer_table.h: a hash table whose keys and values are held strongly, weakly
-// or not at all, as NSPointerFunctionsOptions say. A key that died is gone.
+// or not at all, as NSPointerFunctionsOptions say. An entry is gone once its
+// weak key is zeroed.
 #ifndef METTLE_OBJC_POINTER_TABLE_H
 #define METTLE_OBJC_POINTER_TABLE_H
 
@@ -21,7 +22,8 @@ enum {
 
 // Raises an exception of options that are not here.
 void pointer_check(NSUInteger options);
-// Writes a reference of this kind; reads one, nil if it died; ends one.
+// Initialises a reference with these options, loads it (nil if a weak one was
+// zeroed), and releases it.
 void pointer_write(id *location, id object, NSUInteger options);
 id pointer_read(id *location, NSUInteger options);
 void pointer_end(id *location, NSUInteger options);
@@ -43,11 +45,13 @@ typedef struct pointer_table {
 
 // Returns the entry of a key, NULL if there is none.
 table_entry *table_find(const pointer_table *table, id key);
-// Sets the value of a key; the key that is there stays.
+// Inserts an entry, or replaces the value of an equal key, whose object is
+// kept.
 void table_put(pointer_table *table, id key, id value);
 void table_remove(pointer_table *table, id key);
 void table_clear(pointer_table *table);
-// Returns an NSArray of what lives: the keys, or the values.
+// Returns an NSArray of the keys, or of the values, of all entries whose weak
+// references are not zeroed.
 id table_keys(const pointer_table *table);
 id table_values(const pointer_table *table);
 

@@ -241,11 +241,10 @@ static void use_resource(id self, SEL _cmd, id resource, NSUInteger usage) {
   if (!resource) {
     return;
   }
-  if (is_buffer(resource) || tensor_buffer(resource)) {
-    mtl_compute_encoder_use_buffer(
-        encoder_of(self),
-        is_buffer(resource) ? buffer_of(resource) : tensor_buffer(resource),
-        usage_of(usage));
+  mtl_buffer *buffer =
+      is_buffer(resource) ? buffer_of(resource) : tensor_buffer(resource);
+  if (buffer) {
+    mtl_compute_encoder_use_buffer(encoder_of(self), buffer, usage_of(usage));
   } else if (resource->isa == &OBJC_CLASS_$_MettleTexture) {
     mtl_compute_encoder_use_texture(encoder_of(self), texture_of(resource),
                                     usage_of(usage));
