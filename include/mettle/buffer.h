@@ -74,6 +74,22 @@ MTL_API MTL_MUST_USE mtl_status mtl_buffer_create(mtl_device *device,
                                                   const mtl_buffer_desc *desc,
                                                   mtl_buffer **out_buffer);
 
+// Makes a buffer of device over the memory of another device's private buffer:
+// device's blits and kernels read and write it where it is, across what joins
+// the two. Shared events order the queues of both.
+//
+//   buffer    private, of another device of the same kind (cuda and cuda:1;
+//             cpu and cpu-discrete)
+//   out_view  private, as long as buffer; takes no memory of device
+//
+// Ownership  The view is yours; it retains buffer and device.
+// Threads    Any.
+// Errors     MTL_INVALID_ARGUMENT  NULL; buffer is device's own, or not private
+//            MTL_UNSUPPORTED       the devices cannot use each other's memory
+// Source     Metal: -[MTLBuffer newRemoteBufferViewForDevice:]
+MTL_API MTL_MUST_USE mtl_status mtl_buffer_create_remote_view(
+    mtl_device *device, mtl_buffer *buffer, mtl_buffer **out_view);
+
 MTL_API mtl_buffer *mtl_buffer_retain(mtl_buffer *buffer);
 // NULL is allowed; work in flight keeps the buffer alive.
 MTL_API void mtl_buffer_release(mtl_buffer *buffer);

@@ -16,7 +16,8 @@ typedef struct mtl_fence mtl_fence;
 #define MTL_WAIT_FOREVER UINT64_MAX
 
 typedef struct mtl_event_desc {
-  bool shared;             // the host may read, signal and wait
+  bool shared;             // the host may read, signal and wait, and so may
+                           // queues of other devices (not to and from metal)
   uint64_t initial_value;  // shared only
   const char *label;       // copied; NULL for none
 } mtl_event_desc;

@@ -58,6 +58,7 @@ mtl_device_get_info: p -> p
 mtl_device_supports_family: p i -> b
 mtl_device_current_allocated_bytes: p -> U
 mtl_buffer_create: p f f -> s
+mtl_buffer_create_remote_view: p p f -> s
 mtl_buffer_release: p -> v
 mtl_buffer_contents: p -> p
 mtl_buffer_length: p -> z

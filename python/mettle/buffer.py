@@ -96,6 +96,12 @@ class Buffer(Handle):
         buffer._keeps = keeps
         return buffer
 
+    def remote_view(self, device: "Device") -> "Buffer":
+        """A private buffer of another device of this kind, such as a second
+        GPU, over this private buffer's memory."""
+        return Buffer(device, 0, _handle=make(
+            mtl.mtl_buffer_create_remote_view, device, self))
+
     @property
     def is_private(self) -> bool:
         """True if the host has no contents of it."""

@@ -167,6 +167,10 @@ typedef enum mtli_advice {
 } mtli_advice;
 typedef mtl_status mtli_buffer_advise_fn(mtl_buffer *buffer,
                                          mtli_advice advice);
+// Lets device use the private memory of other, a device of the same driver, at
+// the addresses it has there: a buffer of device whose parent is a buffer of
+// other may then be created. Any thread; may block.
+typedef mtl_status mtli_device_reach_fn(mtl_device *device, mtl_device *other);
 // The host wrote into a range of a managed buffer. Any thread.
 typedef mtl_status mtli_buffer_modified_fn(mtl_buffer *buffer,
                                            size_t offset_bytes,
@@ -316,6 +320,7 @@ struct mtli_driver {
   bool kernels_encode_commands;
   bool binds_tensors;  // kernels read metal_tensor's record of them
   bool has_heaps;      // buffer_create knows of parents
+  bool has_host_events;  // events begin with an mtli_host_event
   bool checks;         // runs code of MTLI_TIER_CHECKED
   // Sizes of the objects with the driver's part.
   size_t device_bytes;
@@ -338,6 +343,7 @@ struct mtli_driver {
   mtli_device_family_fn *device_family;
   mtli_device_code_target_fn *device_code_target;
   mtli_device_timestamps_fn *device_timestamps;
+  mtli_device_reach_fn *device_reach;
   mtli_buffer_create_fn *buffer_create;
   mtli_buffer_destroy_fn *buffer_destroy;
   mtli_buffer_modified_fn *buffer_modified;
@@ -387,7 +393,16 @@ mtli_function_table_create_fn mtli_function_table_in_buffer;
 mtli_function_table_destroy_fn mtli_function_table_buffer_release;
 mtli_function_table_set_fn mtli_function_table_buffer_set;
 
+// What a driver with has_host_events points at.
+mtli_event_create_fn mtli_host_event_create;
+mtli_event_destroy_fn mtli_host_event_destroy;
+mtli_event_value_fn mtli_host_event_value;
+mtli_event_signal_fn mtli_host_event_signal;
+mtli_event_wait_fn mtli_host_event_wait;
+mtli_event_notify_fn mtli_host_event_notify;
+
 // A slot for each feature that a device may lack.
+mtli_device_reach_fn mtli_no_device_reach;
 mtli_buffer_modified_fn mtli_no_buffer_modified;
 mtli_buffer_advise_fn mtli_no_buffer_advise;
 mtli_queue_help_fn mtli_no_queue_help;

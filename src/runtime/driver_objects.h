@@ -73,10 +73,12 @@ struct mtl_buffer {
   mtl_storage_mode storage_mode;
   mtl_hazard_tracking hazard_tracking;
   bool guarded;
-  // NULL, or the memory of the heap that it lies in, at parent_offset_bytes.
+  // NULL, or the memory that it lies in, at parent_offset_bytes: a heap's; or
+  // another device's, of which it is a view.
   mtl_buffer *parent;
   size_t parent_offset_bytes;
-  mtl_heap *heap;              // +1; the runtime's: parent's
+  mtl_heap *heap;              // +1; the runtime's: parent's; NULL for none
+  mtl_buffer *viewed;          // +1; the same: the buffer of the other device
   _Atomic bool is_aliasable;   // the same: its place may also be another's
   _Atomic uint32_t purgeable;  // the same: mtl_purgeable_state; 0 for none set
   _Atomic bool is_prefaulted;  // the same: advised so (residency_set.c)
@@ -199,5 +201,12 @@ struct mtl_event {
   char *label;      // NULL for none
   mtli_lane *lane;  // the runtime's: callbacks of listeners
 };
+
+// An event whose signals arrive on the host (has_host_events): queues of other
+// devices with such events may wait for a shared one and signal it.
+typedef struct mtli_host_event {
+  mtl_event event;
+  mtli_timeline timeline;
+} mtli_host_event;
 
 #endif

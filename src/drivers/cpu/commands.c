@@ -8,6 +8,14 @@
 #include "base/futex.h"
 #include "drivers/cpu/cpu.h"
 
+// Leaves a hint for cpu_event_wait.
+static void note_signaller(mtl_event *event, const mtl_queue *queue) {
+  if (event->device == queue->device) {
+    atomic_store_explicit(&((cpu_event *)event)->signaller, (uintptr_t)queue,
+                          memory_order_relaxed);
+  }
+}
+
 mtl_status cpu_commands_prepare(mtl_command_buffer *command_buffer) {
   cpu_command *previous = NULL;
   if (command_buffer->time_limit_ns) {
@@ -20,10 +28,7 @@ mtl_status cpu_commands_prepare(mtl_command_buffer *command_buffer) {
     data->command = command;
     data->job.command = command;
     if (command->kind == MTLI_COMMAND_SIGNAL) {
-      // Relaxed: a hint for cpu_event_wait.
-      atomic_store_explicit(&((cpu_event *)command->event.event)->signaller,
-                            (uintptr_t)command_buffer->queue,
-                            memory_order_relaxed);
+      note_signaller(command->event.event, command_buffer->queue);
     }
     if (command->kind == MTLI_COMMAND_DISPATCH && !command_buffer->is_failed) {
       cpu_dispatch_prepare(command);
@@ -145,7 +150,7 @@ static void note_instant(const mtli_command *command) {
 static void signal_arrives(cpu_late_item *item) {
   cpu_command *data =
       (cpu_command *)((char *)item - offsetof(cpu_command, late));
-  (void)cpu_event_signal(data->command->event.event,
+  (void)mtli_host_event_signal(data->command->event.event,
                          data->command->event.value);
 }
 
@@ -153,7 +158,7 @@ static void run_signal(cpu_queue *queue, mtli_command *command) {
   note_instant(command);
   cpu_late *late = ((cpu_device *)queue->queue.device)->late;
   if (!late) {
-    (void)cpu_event_signal(command->event.event, command->event.value);
+    (void)mtli_host_event_signal(command->event.event, command->event.value);
     return;
   }
   // Threads that see the event's value must see the device's earlier writes.
@@ -177,7 +182,7 @@ static void end_wait(cpu_queue *queue) {
 
 // True if the event has its value; false if the queue is left until then.
 static bool run_wait(cpu_queue *queue, const mtli_command *command) {
-  cpu_event *event = (cpu_event *)command->event.event;
+  mtl_event *event = command->event.event;
   if (command->times) {
     mtli_command_starts(command->times, mtli_now_ns());
   }
@@ -185,9 +190,9 @@ static bool run_wait(cpu_queue *queue, const mtli_command *command) {
   // Writes of the host before its signal are visible after the wait.
   queue->is_stale = cpu_is_discrete(queue->queue.device);
   queue->watcher.threshold = command->event.value;
-  cpu_queue_pause(queue, event);
+  cpu_queue_pause(queue, (mtli_host_event *)event);
   // From here on another thread may run the queue.
-  if (cpu_event_notify(&event->event, &queue->watcher)) {
+  if (mtli_host_event_notify(event, &queue->watcher)) {
     return false;
   }
   cpu_queue_unpause(queue);

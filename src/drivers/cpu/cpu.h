@@ -50,7 +50,7 @@ void cpu_queue_run(cpu_queue *queue, cpu_context *context,
 void cpu_queue_hand_over(cpu_queue *queue);
 // Stops the clock of the queue's time limit before a wait, for an event unless
 // that is NULL.
-void cpu_queue_pause(cpu_queue *queue, cpu_event *event);
+void cpu_queue_pause(cpu_queue *queue, mtli_host_event *event);
 // Undoes cpu_queue_pause: the queue does not wait.
 void cpu_queue_unpause(cpu_queue *queue);
 // Starts the clock again after the wait. The pool's lock is held.
@@ -159,6 +159,7 @@ mtli_device_close_fn cpu_device_close;
 mtli_device_family_fn cpu_device_family;
 mtli_device_code_target_fn cpu_device_code_target;
 mtli_device_timestamps_fn cpu_device_timestamps;
+mtli_device_reach_fn cpu_device_reach;
 mtli_buffer_create_fn cpu_buffer_create;
 mtli_buffer_destroy_fn cpu_buffer_destroy;
 mtli_buffer_modified_fn cpu_buffer_modified;
@@ -174,12 +175,8 @@ mtli_queue_destroy_fn cpu_queue_destroy;
 mtli_queue_submit_fn cpu_queue_submit;
 mtli_queue_cancel_fn cpu_queue_cancel;
 mtli_queue_help_fn cpu_queue_help;
-mtli_event_create_fn cpu_event_create;
 mtli_event_destroy_fn cpu_event_destroy;
-mtli_event_value_fn cpu_event_value;
 mtli_event_signal_fn cpu_event_signal;
-mtli_event_signal_fn cpu_event_signal_by_host;
 mtli_event_wait_fn cpu_event_wait;
-mtli_event_notify_fn cpu_event_notify;
 
 #endif

@@ -116,10 +116,9 @@ typedef struct cpu_pipeline {
 } cpu_pipeline;
 
 typedef struct cpu_event {
-  mtl_event event;
-  mtli_timeline timeline;
-  // The queue whose last committed list signals the event. Only compared, never
-  // followed: it may be gone.
+  mtli_host_event base;
+  // The queue of the event's device whose last committed list signals it. Only
+  // compared, never followed: it may be gone.
   _Atomic uintptr_t signaller;
 } cpu_event;
 
@@ -128,7 +127,7 @@ typedef struct cpu_event {
 typedef struct cpu_goal {
   const mtl_queue *queue;
   const mtl_command_buffer *command_buffer;
-  cpu_event *event;
+  mtli_host_event *event;
   uint64_t value;
 } cpu_goal;
 
@@ -254,7 +253,7 @@ struct cpu_queue {
   _Atomic uint32_t stop;
   // The event that the queue waits for, or is about to; and whether a thread is
   // ending that wait (stop.c).
-  _Atomic(cpu_event *) awaited;
+  _Atomic(mtli_host_event *) awaited;
   _Atomic bool is_being_stopped;
   // While it is overseen; under the pool's lock:
   uint64_t time_left_ns;  // paused while it waits for an event

@@ -70,6 +70,13 @@ char *cpu_device_code_target(const mtl_device *device) {
   return mtli_cpu_target();
 }
 
+// All private memory is the process's.
+mtl_status cpu_device_reach(mtl_device *device, mtl_device *other) {
+  (void)device;
+  (void)other;
+  return MTL_OK;
+}
+
 mtl_status cpu_device_timestamps(mtl_device *device, uint64_t *out_host_ns,
                                  uint64_t *out_device) {
   *out_host_ns = mtli_now_ns();

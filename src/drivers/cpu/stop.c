@@ -37,7 +37,7 @@ void cpu_queue_describe_stop(const cpu_queue *queue, char *text,
 void cpu_queue_stop_waiting(cpu_queue *queue) {
   // Sequentially consistent, with cpu_queue_unpause.
   atomic_store(&queue->is_being_stopped, true);
-  cpu_event *event = atomic_load(&queue->awaited);
+  mtli_host_event *event = atomic_load(&queue->awaited);
   // A limit does not count the time that a queue waits.
   if (event && atomic_load_explicit(&queue->stop, memory_order_relaxed) ==
                    MTL_CANCELLED &&
@@ -48,7 +48,7 @@ void cpu_queue_stop_waiting(cpu_queue *queue) {
   atomic_store(&queue->is_being_stopped, false);
 }
 
-void cpu_queue_pause(cpu_queue *queue, cpu_event *event) {
+void cpu_queue_pause(cpu_queue *queue, mtli_host_event *event) {
   if (queue->current->time_limit_ns) {
     cpu_pool_lock(queue->pool);
     const uint64_t now_ns = mtli_now_ns();

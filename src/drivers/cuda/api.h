@@ -31,6 +31,7 @@ enum {
   CUDA_ERROR_OUT_OF_MEMORY = 2,
   CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
   CUDA_ERROR_NOT_READY = 600,
+  CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704,
   CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
   // Attributes of devices
   CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
@@ -106,8 +107,10 @@ typedef struct CUDA_KERNEL_NODE_PARAMS {
   F(cuDeviceGet, (CUdevice * device, int ordinal))                             \
   F(cuDeviceGetName, (char *name, int capacity, CUdevice device))              \
   F(cuDeviceGetAttribute, (int *value, int attribute, CUdevice device))        \
+  F(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer))         \
   F(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device))          \
   F(cuDevicePrimaryCtxRelease, (CUdevice device))                              \
+  F(cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags))                   \
   F(cuCtxPushCurrent, (CUcontext context))                                     \
   F(cuCtxPopCurrent, (CUcontext * context))                                    \
   F(cuGetErrorName, (CUresult result, const char **name))                      \

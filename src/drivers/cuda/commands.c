@@ -314,12 +314,12 @@ static void run_wait(const mtl_command_buffer *command_buffer,
   }
   // Another queue's signal is probably near.
   const uint64_t end_ns = mtli_now_ns() + SPIN_NS;
-  while (cuda_event_value(command->event.event) < command->event.value &&
+  while (mtli_host_event_value(command->event.event) < command->event.value &&
          mtli_now_ns() < end_ns) {
     mtli_pause();
   }
   while (!is_over(command_buffer) &&
-         cuda_event_wait(command->event.event, command->event.value, LOOK_NS) !=
+         mtli_host_event_wait(command->event.event, command->event.value, LOOK_NS) !=
              MTL_OK) {
   }
   if (command->times) {

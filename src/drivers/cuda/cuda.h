@@ -165,11 +165,6 @@ mtl_status cuda_code_find(cuda_pipeline *pipeline, const uint32_t grid[3],
 
 // --- queues ------------------------------------------------------------------
 
-typedef struct cuda_event {
-  mtl_event event;
-  mtli_timeline timeline;
-} cuda_event;
-
 // An event recorded on the stream; reused when it is free.
 typedef struct cuda_mark {
   struct cuda_mark *next;
@@ -334,6 +329,7 @@ mtli_device_close_fn cuda_device_close;
 mtli_device_family_fn cuda_device_family;
 mtli_device_code_target_fn cuda_device_code_target;
 mtli_device_timestamps_fn cuda_device_timestamps;
+mtli_device_reach_fn cuda_device_reach;
 mtli_buffer_create_fn cuda_buffer_create;
 mtli_buffer_destroy_fn cuda_buffer_destroy;
 mtli_buffer_modified_fn cuda_buffer_modified;
@@ -349,11 +345,5 @@ mtli_queue_destroy_fn cuda_queue_destroy;
 mtli_queue_submit_fn cuda_queue_submit;
 mtli_queue_cancel_fn cuda_queue_cancel;
 mtli_queue_help_fn cuda_queue_help;
-mtli_event_create_fn cuda_event_create;
-mtli_event_destroy_fn cuda_event_destroy;
-mtli_event_value_fn cuda_event_value;
-mtli_event_signal_fn cuda_event_signal;
-mtli_event_wait_fn cuda_event_wait;
-mtli_event_notify_fn cuda_event_notify;
 
 #endif

@@ -88,6 +88,25 @@ mtl_status cuda_done(CUresult result, const char *what) {
   return mtli_fail(MTL_KERNEL_FAULT, "%s", cuda_lost_text());
 }
 
+// --- other GPUs --------------------------------------------------------------
+
+mtl_status cuda_device_reach(mtl_device *base, mtl_device *other) {
+  cuda_device *device = cuda_device_of(base), *peer = cuda_device_of(other);
+  int can = 0;
+  MTL_TRY(cuda_done(cuda.cuDeviceCanAccessPeer(&can, device->gpu, peer->gpu),
+                    "cuDeviceCanAccessPeer"));
+  if (!can) {
+    return mtli_no_device_reach(base, other);
+  }
+  cuda_enter(device);
+  CUresult result = cuda.cuCtxEnablePeerAccess(peer->context, 0);
+  cuda_leave();
+  if (result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) {
+    result = CUDA_SUCCESS;  // by an earlier view, or by torch
+  }
+  return cuda_done(result, "cuCtxEnablePeerAccess");
+}
+
 // --- opening -----------------------------------------------------------------
 
 // Writes the GPU's clock, in nanoseconds, to an address.

@@ -277,7 +277,7 @@ void cuda_step_do(cuda_worker *worker, cuda_step *step) {
       break;
     case CUDA_STEP_SIGNAL:
       cuda_mark_free(worker, step->mark);
-      (void)cuda_event_signal(step->event, step->value);
+      (void)mtli_host_event_signal(step->event, step->value);
       break;
     case CUDA_STEP_END: complete(worker, step, seen_ns); break;
   }

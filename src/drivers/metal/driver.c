@@ -31,6 +31,7 @@ const mtli_driver mtli_metal_driver = {
     .device_family = metal_device_family,
     .device_code_target = metal_device_code_target,
     .device_timestamps = metal_device_timestamps,
+    .device_reach = mtli_no_device_reach,
     .buffer_create = metal_buffer_create,
     .buffer_destroy = metal_buffer_destroy,
     .buffer_modified = metal_buffer_modified,

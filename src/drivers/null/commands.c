@@ -34,7 +34,7 @@ static void run_wait(const mtl_command_buffer *command_buffer,
                      const mtli_command *command) {
   enum { LOOK_NS = 1000 * 1000 };
   while (!atomic_load(&command_buffer->is_cancelled) &&
-         null_event_wait(command->event.event, command->event.value, LOOK_NS) !=
+         mtli_host_event_wait(command->event.event, command->event.value, LOOK_NS) !=
              MTL_OK) {
   }
 }
@@ -53,7 +53,7 @@ void null_commands_run(mtl_command_buffer *command_buffer) {
       mtli_command_ends(command->times, now_ns);
     }
     if (command->kind == MTLI_COMMAND_SIGNAL) {
-      (void)null_event_signal(event, command->event.value);
+      (void)mtli_host_event_signal(event, command->event.value);
     } else if (command->kind == MTLI_COMMAND_WAIT &&
                !command_buffer->is_failed) {
       run_wait(command_buffer, command);

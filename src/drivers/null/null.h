@@ -14,11 +14,6 @@ typedef struct null_buffer {
   mtli_pages pages;  // none if the memory is the client's
 } null_buffer;
 
-typedef struct null_event {
-  mtl_event event;
-  mtli_timeline timeline;
-} null_event;
-
 typedef struct null_worker null_worker;
 
 typedef struct null_queue {
@@ -48,12 +43,6 @@ mtli_queue_create_fn null_queue_create;
 mtli_queue_destroy_fn null_queue_destroy;
 mtli_queue_submit_fn null_queue_submit;
 mtli_queue_cancel_fn null_queue_cancel;
-mtli_event_create_fn null_event_create;
-mtli_event_destroy_fn null_event_destroy;
-mtli_event_value_fn null_event_value;
-mtli_event_signal_fn null_event_signal;
-mtli_event_wait_fn null_event_wait;
-mtli_event_notify_fn null_event_notify;
 
 // Runs a list, commands.c: the order and the events of it, and no work.
 void null_commands_run(mtl_command_buffer *command_buffer);

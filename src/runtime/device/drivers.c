@@ -25,6 +25,12 @@ mtl_status mtli_no_queue_help(mtl_queue *queue,
   return MTL_UNSUPPORTED;
 }
 
+mtl_status mtli_no_device_reach(mtl_device *device, mtl_device *other) {
+  return mtli_fail(MTL_UNSUPPORTED,
+                   "device '%s' cannot use the memory of device '%s'",
+                   device->info.name, other->info.name);
+}
+
 mtl_status mtli_no_buffer_advise(mtl_buffer *buffer, mtli_advice advice) {
   (void)advice;
   return mtli_fail(MTL_UNSUPPORTED, "device '%s' takes no advice on memory",

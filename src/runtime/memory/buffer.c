@@ -182,6 +182,8 @@ static void buffer_destroy(mtli_object *object) {
   device->driver->buffer_destroy(buffer);
   if (buffer->heap) {
     mtli_heap_leave(buffer);
+  } else if (buffer->viewed) {
+    mtl_buffer_release(buffer->viewed);  // -1
   } else {
     give_back(device, buffer->length_bytes);
   }
@@ -253,6 +255,52 @@ mtl_status mtli_buffer_create_in(mtl_heap *heap, mtl_buffer *memory,
       buffer_allocate(memory->device, desc, memory, offset_bytes, out_buffer));
   (*out_buffer)->heap = mtl_heap_retain(heap);  // +1
   list_add(*out_buffer);
+  return MTL_OK;
+}
+
+static mtl_status check_view(const mtl_device *device,
+                             const mtl_buffer *buffer) {
+  static const char call[] = "mtl_buffer_create_remote_view";
+  const mtl_device *other = buffer->device;
+  if (other == device) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "%s: buffer '%s' is of device '%s' itself", call,
+                     mtl_buffer_label(buffer), device->info.name);
+  }
+  if (buffer->storage_mode != MTL_STORAGE_PRIVATE) {
+    return mtli_fail(MTL_INVALID_ARGUMENT, "%s: buffer '%s' is not private",
+                     call, mtl_buffer_label(buffer));
+  }
+  return other->driver == device->driver
+             ? MTL_OK
+             : mtli_no_device_reach(device, other);
+}
+
+mtl_status mtl_buffer_create_remote_view(mtl_device *device, mtl_buffer *buffer,
+                                         mtl_buffer **out_view) {
+  if (!device || !buffer || !out_view) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_buffer_create_remote_view: %s is NULL",
+                     !device   ? "device"
+                     : !buffer ? "buffer"
+                               : "out_view");
+  }
+  *out_view = NULL;
+  MTL_TRY(mtli_device_check(device));
+  MTL_TRY(check_view(device, buffer));
+  // A view's view is one of the memory itself, which may be device's own.
+  mtl_buffer *memory = buffer->parent ? buffer->parent : buffer;
+  if (memory->device != device) {
+    MTL_TRY(device->driver->device_reach(device, memory->device));
+  }
+  const mtl_buffer_desc desc = {.length_bytes = buffer->length_bytes,
+                                .storage_mode = MTL_STORAGE_PRIVATE,
+                                .hazard_tracking = buffer->hazard_tracking,
+                                .label = buffer->label};
+  MTL_TRY(buffer_allocate(device, &desc, memory, buffer->parent_offset_bytes,
+                          out_view));
+  (*out_view)->viewed = mtl_buffer_retain(buffer);  // +1
+  list_add(*out_view);
   return MTL_OK;
 }
 

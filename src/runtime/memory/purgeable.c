@@ -38,8 +38,10 @@ static mtl_status set_of_resource(mtl_buffer *buffer, mtl_purgeable_state state,
   }
   if (buffer->parent && state != MTL_PURGEABLE_KEEP_CURRENT) {
     return mtli_fail(
-        MTL_INVALID_ARGUMENT, "%s: '%s' lies in heap '%s', whose state it has",
-        call, mtl_buffer_label(buffer), mtl_buffer_label(buffer->parent));
+        MTL_INVALID_ARGUMENT, "%s: '%s' lies in %s '%s', whose state it has",
+        call, mtl_buffer_label(buffer),
+        buffer->viewed ? "another device's buffer" : "heap",
+        mtl_buffer_label(buffer->parent));
   }
   return set(buffer->parent ? buffer->parent : buffer, state, out_before, call);
 }

@@ -202,6 +202,25 @@ void mtli_recording_clear(mtli_recording *recording) {
 }
 
 // Adds the recorded wait or signal of an event.
+// True if the command buffer's queue can wait for event and signal it.
+static bool check_event(mtli_recording *recording, const mtl_event *event,
+                        const char *call) {
+  const mtl_device *own = recording->command_buffer.queue->device;
+  const mtl_device *other = event->device;
+  if (own == other || !own->driver->has_host_events ||
+      !other->driver->has_host_events) {
+    return mtli_recording_check_device(recording, other, call);
+  }
+  if (!event->is_shared) {
+    mtli_recording_fail(recording, MTL_INVALID_ARGUMENT,
+                        "%s: event '%s' is of device '%s', the command buffer "
+                        "of '%s'; only shared events go between devices",
+                        call, event->label ? event->label : "",
+                        other->info.name, own->info.name);
+  }
+  return event->is_shared;
+}
+
 static void event_command(mtl_command_buffer *command_buffer, mtl_event *event,
                           uint64_t value, mtli_command_kind kind,
                           const char *call) {
@@ -222,7 +241,7 @@ static void event_command(mtl_command_buffer *command_buffer, mtl_event *event,
                         call);
     return;
   }
-  if (!mtli_recording_check_device(recording, event->device, call)) {
+  if (!check_event(recording, event, call)) {
     return;
   }
   mtli_command *command = mtli_recording_add(recording, kind, true);
