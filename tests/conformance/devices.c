@@ -152,7 +152,7 @@ TEST(devices, info_has_sane_limits) {
 
 TEST(devices, unified_memory_is_as_the_name_says) {
   const bool discrete = strcmp(the_info()->name, "cpu-discrete") == 0 ||
-                        strcmp(the_info()->name, "cuda") == 0;
+                        strncmp(the_info()->name, "cuda", 4) == 0;
   CHECK(the_info()->has_unified_memory == !discrete);
 }
 
@@ -162,14 +162,14 @@ TEST(devices, registry_id_is_stable_and_distinct) {
   CHECK_EQUAL(mtl_device_get_info(again)->registry_id, the_info()->registry_id);
   mtl_device_release(again);
   static const char *const names[] = {"cpu", "cpu-discrete", "null", "metal"};
-  size_t same = 0;
   for (size_t i = 0; i < COUNT_OF(names); i++) {
     mtl_device *other = NULL;
     CHECK_OK(mtl_device_by_name(names[i], &other));
-    same += mtl_device_get_info(other)->registry_id == the_info()->registry_id;
+    CHECK_EQUAL(
+        mtl_device_get_info(other)->registry_id == the_info()->registry_id,
+        strcmp(names[i], the_info()->name) == 0);
     mtl_device_release(other);
   }
-  CHECK_EQUAL(same, 1);
 }
 
 TEST(devices, families_follow_from_one_another) {

@@ -60,6 +60,21 @@ class Buffers(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "shared, managed, private"):
             DEVICE.new_buffer(16, storage="mine")
 
+    def test_a_remote_view(self):
+        values = np.arange(1000, dtype=np.uint16)
+        far = mettle.Device("cpu-discrete").new_buffer(values,
+                                                       storage="private")
+        view = far.remote_view(mettle.Device("cpu"))
+        del far
+        near = view.device.new_buffer(2000)
+        with view.device.queue.command_buffer() as commands:
+            with commands.blit_encoder() as blit:
+                blit.copy(view, near)
+        commands.wait()
+        self.assertEqual(bytes(near), values.tobytes())
+        with self.assertRaises(mettle.InvalidArgumentError):
+            view.remote_view(view.device)
+
     def test_wrong_lengths(self):
         for length in (0, -1):
             with self.assertRaises(mettle.InvalidArgumentError):
