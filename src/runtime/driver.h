@@ -318,10 +318,10 @@ struct mtli_driver {
   // Kernels encode commands: the runtime may read and write a private buffer at
   // its gpu_address, and the driver calls mtli_execution_begin in its turn.
   bool kernels_encode_commands;
-  bool binds_tensors;  // kernels read metal_tensor's record of them
-  bool has_heaps;      // buffer_create knows of parents
+  bool binds_tensors;    // kernels read metal_tensor's record of them
+  bool has_heaps;        // buffer_create knows of parents
   bool has_host_events;  // events begin with an mtli_host_event
-  bool checks;         // runs code of MTLI_TIER_CHECKED
+  bool checks;           // runs code of MTLI_TIER_CHECKED
   // Sizes of the objects with the driver's part.
   size_t device_bytes;
   size_t buffer_bytes;

@@ -34,8 +34,8 @@ static void run_wait(const mtl_command_buffer *command_buffer,
                      const mtli_command *command) {
   enum { LOOK_NS = 1000 * 1000 };
   while (!atomic_load(&command_buffer->is_cancelled) &&
-         mtli_host_event_wait(command->event.event, command->event.value, LOOK_NS) !=
-             MTL_OK) {
+         mtli_host_event_wait(command->event.event, command->event.value,
+                              LOOK_NS) != MTL_OK) {
   }
 }
 

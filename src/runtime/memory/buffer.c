@@ -271,9 +271,8 @@ static mtl_status check_view(const mtl_device *device,
     return mtli_fail(MTL_INVALID_ARGUMENT, "%s: buffer '%s' is not private",
                      call, mtl_buffer_label(buffer));
   }
-  return other->driver == device->driver
-             ? MTL_OK
-             : mtli_no_device_reach(device, other);
+  return other->driver == device->driver ? MTL_OK
+                                         : mtli_no_device_reach(device, other);
 }
 
 mtl_status mtl_buffer_create_remote_view(mtl_device *device, mtl_buffer *buffer,

@@ -37,11 +37,11 @@ static mtl_status set_of_resource(mtl_buffer *buffer, mtl_purgeable_state state,
     return mtli_fail(MTL_INVALID_ARGUMENT, "%s: the resource is NULL", call);
   }
   if (buffer->parent && state != MTL_PURGEABLE_KEEP_CURRENT) {
-    return mtli_fail(
-        MTL_INVALID_ARGUMENT, "%s: '%s' lies in %s '%s', whose state it has",
-        call, mtl_buffer_label(buffer),
-        buffer->viewed ? "another device's buffer" : "heap",
-        mtl_buffer_label(buffer->parent));
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "%s: '%s' lies in %s '%s', whose state it has", call,
+                     mtl_buffer_label(buffer),
+                     buffer->viewed ? "another device's buffer" : "heap",
+                     mtl_buffer_label(buffer->parent));
   }
   return set(buffer->parent ? buffer->parent : buffer, state, out_before, call);
 }
