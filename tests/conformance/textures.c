@@ -466,6 +466,40 @@ TEST(textures, atomics_add_up) {
   CHECK_EQUAL(back[2], 999);
 }
 
+TEST(textures, atomics_of_cubes_know_face_and_cube) {
+  mtl_pipeline *pipeline = new_pipeline(
+      "using namespace metal;\n"
+      "kernel void k(texturecube<uint, access::read_write> t [[texture(0)]],\n"
+      "              texturecube_array<int, access::read_write> u\n"
+      "                  [[texture(1)]],\n"
+      "              uint i [[thread_position_in_grid]]) {\n"
+      "  t.atomic_fetch_add(uint2(1, 0), i % 7, uint4(2));\n"
+      "  u.atomic_fetch_sub(uint2(0, 1), i % 6, i / 6 % 3, int4(3));\n"
+      "}\n",
+      "k");
+  mtl_texture *both[2] = {
+      new_texture_like((mtl_texture_desc){.type = MTL_TEXTURE_CUBE,
+                                          .pixel_format = MTL_FORMAT_R32_UINT,
+                                          .width = 2}),
+      new_texture_like((mtl_texture_desc){.type = MTL_TEXTURE_CUBE_ARRAY,
+                                          .pixel_format = MTL_FORMAT_R32_SINT,
+                                          .width = 2,
+                                          .array_length = 2})};
+  run_both(pipeline, both, 2, NULL, 0, NULL, size_of(126, 1, 1));
+  const mtl_region face = {.width = 2, .height = 2, .depth = 1};
+  int32_t texels[4];
+  for (uint32_t slice = 0; slice < 12; slice++) {
+    CHECK_OK(mtl_texture_get_bytes(both[1], face, 0, slice, texels, 0, 0));
+    CHECK_EQUAL(texels[1], 0);
+    CHECK_EQUAL(texels[2], -21);  // 7 threads of 126; the third cube is none
+    if (slice < 6) {
+      CHECK_OK(mtl_texture_get_bytes(both[0], face, 0, slice, texels, 0, 0));
+      CHECK_EQUAL(texels[1], 36);  // 18 threads; face 6 is none
+      CHECK_EQUAL(texels[2], 0);
+    }
+  }
+}
+
 TEST(textures, samples_of_one_texel_lie_side_by_side) {
   mtl_texture *texture = new_texture_like(
       (mtl_texture_desc){.type = MTL_TEXTURE_2D_MULTISAMPLE,

@@ -163,6 +163,8 @@ const char *const CommonArguments[] = {"-triple",
                                        "-ftemplate-depth=1024",
                                        "-fno-elide-type",
                                        "-Wno-gcc-compat",
+                                       // NS_ENUM of headers shared with hosts
+                                       "-Wno-elaborated-enum-base",
                                        "-Wno-c++11-narrowing",
                                        "-Wno-pragma-once-outside-header",
                                        "-Wno-psabi",

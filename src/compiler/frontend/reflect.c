@@ -139,12 +139,14 @@ static bool is_conditional(const mtlc_parameter_facts *facts) {
   return facts->enabling_constant >= 0 || facts->condition != NULL;
 }
 
-// Fails if a kernel has an input twice, under any of its names.
+// Fails if a kernel has an input twice under one name. Under two names, as
+// grid_size and threads_per_grid, it may.
 static bool check_inputs_differ(reflection *r, size_t count) {
   for (size_t i = 0; i < count; i++) {
     for (size_t j = 0; j < i; j++) {
       if (r->parameters[i].builtin != MTLI_BUILTIN_NONE &&
           r->parameters[i].builtin == r->parameters[j].builtin &&
+          strcmp(r->facts[i].attribute, r->facts[j].attribute) == 0 &&
           !is_conditional(&r->facts[i]) && !is_conditional(&r->facts[j])) {
         return reject(r, i,
                       "parameter '%s' with attribute '%s' is the same input as "

@@ -488,10 +488,10 @@ kernel void f(device float *x [[buffer(0)]]) { x[0] = b; }
 
 //--- inputs_match
 kernel void f(device uint *x [[buffer(0)]], uint a [[threadgroup_position_in_grid]], uint3 b [[thread_position_in_threadgroup]]) { x[a] = b.x; }
-kernel void g(device uint *x [[buffer(0)]], uint a [[thread_execution_width]], uint b [[threads_per_simdgroup]]) { x[a] = b; }
+kernel void g(device uint *x [[buffer(0)]], uint a [[thread_execution_width]], uint b [[thread_execution_width]]) { x[a] = b; }
 kernel void h(device uint *x [[buffer(0)]], uint3 a [[thread_position_in_grid]], ushort b [[thread_index_in_threadgroup]]) { x[a.x] = b; }
 // error: 1: type 'uint3' of parameter 'b' does not match 'uint' of parameter 'a': positions and sizes must be all scalars, or all vectors with the same number of components
-// error: 2: parameter 'b' with attribute 'threads_per_simdgroup' is the same input as 'a' with attribute 'thread_execution_width'
+// error: 2: parameter 'b' with attribute 'thread_execution_width' is the same input as 'a' with attribute 'thread_execution_width'
 
 //--- simdgroup_types_of_the_library
 #include <metal_stdlib>
