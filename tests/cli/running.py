@@ -335,7 +335,8 @@ def math_and_language_version_reach_the_compiler(tool):
     assert tool.done(*run).out == "0: 320\n"
     for name, number in (("metal2.4", 240), ("metal3.0", 300),
                          ("metal3.1", 310), ("metal3.2", 320), ("metal4.0", 400),
-                         ("metal4.1", 410)):
+                         ("metal4.1", 410), ("macos-metal2.4", 240),
+                         ("ios-metal2.0", 240), ("metal1.2", 240)):
         assert tool.done(*run, "--std", name).out == f"0: {number}\n"
     for mode in ("safe", "relaxed", "fast"):
         tool.done(*run, "--math", mode)

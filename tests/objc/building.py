@@ -28,9 +28,10 @@ CLASS = """\
 @end
 """
 PROGRAM = CLASS + """\
+#import <math.h>
 int main(void) {
   @autoreleasepool {
-    printf("%d %d\\n", [Word length:@"seven"],
+    printf("%d %d\\n", (int)sqrt(5.0 * [Word length:@"seven"]),
            MTLCreateSystemDefaultDevice() != nil);
   }
   return 0;
@@ -153,7 +154,7 @@ def compilers_and_linkers(folder):
           "-framework", "Foundation", "-weak_framework", "QuartzCore")
     built("xcrun clang++", folder, "xcrun", "-sdk", "macosx", "clang++",
           "-ObjC++", "-arch", "arm64", "-mmacosx-version-min=13.0", "main.mm",
-          "-Wl,-framework,Metal", "-lFoundation")
+          "-stdlib=libc++", "-Wl,-framework,Metal", "-lFoundation")
     for name, program in LINKERS.items():
         if shutil.which(program):
             # crt.o comes thrice, unused sections are dropped.
@@ -206,7 +207,8 @@ def libraries(folder):
     steps = (
         ("xcrun", "-sdk", "macosx", "metal", "-O3", "-D", "FACTOR=2",
          "-c", "one.metal", "-o", "one.air"),
-        ("xcrun", "metal", "-c", "two.metal", "-o", "two.air"),
+        ("xcrun", "metal", "-std=macos-metal2.3", "-c", "two.metal", "-o",
+         "two.air"),
         ("xcrun", "-sdk", "macosx", "metallib", "one.air", "two.air", "-o",
          "both.metallib"),
         ("sh", "-c", "metal -DFACTOR=3 one.metal -o - | metallib - -o "

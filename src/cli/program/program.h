@@ -55,8 +55,9 @@ enum {
   "                         what may be done with floating point; fast, as\n"  \
   "                         in Metal, if not given\n"                          \
   "  --std VERSION          metal2.4, metal3.0, metal3.1, metal3.2 (the\n"     \
-  "                         default), metal4.0 or metal4.1\n"                  \
-  "  -fpermissive           what Metal's compiler refuses and this one can\n"   \
+  "                         default), metal4.0 or metal4.1; earlier ones\n"    \
+  "                         are taken for metal2.4\n"                          \
+  "  -fpermissive           what Metal's compiler refuses and this one can\n"  \
   "                         compile is a warning\n"                            \
   "  --device NAME          a name that 'mettle devices' lists\n"
 

@@ -87,6 +87,32 @@ static bool take_math(program_options *options, const char *value,
   return true;
 }
 
+// True if value is a version before 2.4, the first that is told apart.
+static bool is_early_metal(const char *value) {
+  static const char *const names[] = {"metal1.0", "metal1.1", "metal1.2",
+                                      "metal2.0", "metal2.1", "metal2.2",
+                                      "metal2.3"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+    if (strcmp(names[i], value) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The name of a version without the system that Apple's compilers before Metal
+// 3 wanted in front of it.
+static const char *without_system(const char *value) {
+  static const char *const systems[] = {"macos-", "ios-"};
+  for (size_t i = 0; i < sizeof systems / sizeof *systems; ++i) {
+    const size_t length = strlen(systems[i]);
+    if (strncmp(value, systems[i], length) == 0) {
+      return value + length;
+    }
+  }
+  return value;
+}
+
 static bool take_std(program_options *options, const char *value,
                      cli_error *error) {
   static const struct {
@@ -97,8 +123,12 @@ static bool take_std(program_options *options, const char *value,
       {"metal3.1", MTL_LANGUAGE_3_1}, {"metal3.2", MTL_LANGUAGE_3_2},
       {"metal4.0", MTL_LANGUAGE_4_0}, {"metal4.1", MTL_LANGUAGE_4_1},
   };
+  const char *wanted = without_system(value);
+  if (is_early_metal(wanted)) {
+    wanted = "metal2.4";
+  }
   for (size_t i = 0; i < sizeof versions / sizeof *versions; ++i) {
-    if (strcmp(versions[i].name, value) == 0) {
+    if (strcmp(versions[i].name, wanted) == 0) {
       options->compile.language_version = versions[i].version;
       return true;
     }
