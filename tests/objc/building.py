@@ -168,6 +168,12 @@ def compilers_and_linkers(folder):
                 built(f"clang-{version} {flags}", folder, "clang", *flags,
                       "main.m", "-framework", "Metal",
                       METTLE_OBJC_CLANG=f"clang-{version}")
+    # metal-cpp of 2022 has dispatch's types by CoreFoundation's headers.
+    write(folder, "types.cpp", "#include <CoreFoundation/CoreFoundation.h>\n"
+          "#include <iostream>\n"
+          "dispatch_data_t data;\nstd::chrono::microseconds unit;\n")
+    typed = under_env(folder, "c++", "-c", "types.cpp", "-o", "types.o")
+    check("types by headers of others", typed.returncode == 0, typed.stderr)
     missing = under_env(folder, "cc", "main.m", "-framework", "AppKit")
     check("a framework that is not here", missing.returncode == 1
           and "the framework AppKit is not here" in missing.stderr,

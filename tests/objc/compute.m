@@ -399,6 +399,17 @@ static void failures(void) {
   CHECK([error.domain isEqual:MTLLibraryErrorDomain]);
   CHECK([error.localizedDescription containsString:@"flaot"]);
   CHECK([library newFunctionWithName:@"missing"] == nil);
+  // What succeeds leaves no earlier error behind.
+  NSError *earlier = error;
+  id<MTLLibrary> right = [device newLibraryWithSource:@"kernel void f() {}"
+                                              options:nil
+                                                error:&error];
+  CHECK(right != nil && error == nil);
+  error = earlier;
+  CHECK([device newComputePipelineStateWithFunction:
+                    [right newFunctionWithName:@"f"]
+                                              error:&error] != nil);
+  CHECK(error == nil);
   id<MTLBuffer> b = [device newBufferWithLength:64 options:0];
   id<MTLCommandBuffer> commands = [queue commandBuffer];
   id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];

@@ -24,6 +24,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <dispatch/dispatch.h>
+
 #ifdef __cplusplus
 #define CF_EXPORT extern "C"
 #else

@@ -214,6 +214,15 @@ mtl_region region_of(MTLOrigin origin, MTLSize size);
 
 // Sets *out_error from the thread's last failure in the C API.
 void error_from_mettle(id *out_error, id domain, mtl_status status);
+
+// Sets *out_error to nil where a library, function or pipeline is made. Cocoa
+// leaves it alone, but programs (VkFFT) test a variable that they never set.
+static inline void error_clear(id *out_error) {
+  if (out_error) {
+    *out_error = NULL;
+  }
+}
+
 extern id const MTLLibraryErrorDomain;
 extern id const MTLCommandBufferErrorDomain;
 extern id const MTLDeviceError;

@@ -166,6 +166,7 @@ static id new_function(id self, id name, id constants, id *out_error) {
     error_from_mettle(out_error, MTLLibraryErrorDomain, status);
     return NULL;
   }
+  error_clear(out_error);
   metal_function *made = (metal_function *)CREATE(MettleFunction);
   made->device = objc_retain(library->device);
   made->library = objc_retain(self);
@@ -254,6 +255,7 @@ static id finish(id device, mtl_status status, mtl_library *library,
     error_from_mettle(out_error, MTLLibraryErrorDomain, status);
     return NULL;
   }
+  error_clear(out_error);
   return create(device, library);
 }
 

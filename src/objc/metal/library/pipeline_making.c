@@ -33,6 +33,7 @@ static id create(id device, id descriptor, id function, NSUInteger options,
     error_from_mettle(out_error, MTLLibraryErrorDomain, status);
     return NULL;
   }
+  error_clear(out_error);
   metal_pipeline *made = (metal_pipeline *)CREATE(MettlePipeline);
   made->device = objc_retain(device);
   made->pipeline = pipeline;
