@@ -171,7 +171,8 @@ def compilers_and_linkers(folder):
     # metal-cpp of 2022 has dispatch's types by CoreFoundation's headers.
     write(folder, "types.cpp", "#include <CoreFoundation/CoreFoundation.h>\n"
           "#include <iostream>\n"
-          "dispatch_data_t data;\nstd::chrono::microseconds unit;\n")
+          "dispatch_data_t data;\nstd::chrono::microseconds unit;\n"
+          "void copy(int *to, const int *from) { memcpy(to, from, 4); }\n")
     typed = under_env(folder, "c++", "-c", "types.cpp", "-o", "types.o")
     check("types by headers of others", typed.returncode == 0, typed.stderr)
     missing = under_env(folder, "cc", "main.m", "-framework", "AppKit")
