@@ -97,6 +97,41 @@ def check(name, net, *inputs, tolerance=FLOAT, all_operators=False):
     return program
 
 
+class Beside(nn.Module):
+    """Modules side by side, each on inputs of its own."""
+
+    def __init__(self, nets, counts):
+        super().__init__()
+        self.nets, self.counts = nn.ModuleList(nets), counts
+
+    def forward(self, *inputs):
+        results, at = [], 0
+        for net, count in zip(self.nets, self.counts):
+            result = net(*inputs[at:at + count])
+            results += result if isinstance(result, tuple) else (result,)
+            at += count
+        return tuple(results)
+
+
+def check_beside(name, *parts):
+    """As check, of several (net, inputs, tolerance) in one program: most of an
+    export is the C++ compiler's time on PyTorch's headers."""
+    nets, all_inputs, tolerances = zip(*parts)
+    inputs = [x for own in all_inputs for x in own]
+    program = export(Beside(nets, [len(own) for own in all_inputs]),
+                     tuple(inputs))
+    method = load(save(name, program))
+    for _ in range(2):
+        got = method.execute(inputs)
+        for net, own, tolerance in zip(nets, all_inputs, tolerances):
+            with torch.no_grad():
+                want = net(*own)
+            want = want if isinstance(want, tuple) else (want,)
+            for result in want:
+                agree(got.pop(0), result, tolerance)
+        assert not got
+
+
 # --- Models --------------------------------------------------------------------
 
 def layer_of_a_transformer():
@@ -169,17 +204,16 @@ def norms_become_part_of_convolutions():
 def halves_of_every_kind():
     torch.manual_seed(3)
     net = nn.Sequential(nn.Linear(24, 40), nn.GELU(), nn.Linear(40, 8))
-    for kind, tolerance in ((torch.float16, 2e-3), (torch.bfloat16, 2e-2)):
-        check(f"half_{str(kind)[6:]}", copy.deepcopy(net).to(kind),
-              torch.randn(3, 24).to(kind), tolerance=tolerance)
+    check_beside("halves", *(
+        (copy.deepcopy(net).to(kind), (torch.randn(3, 24).to(kind),), tolerance)
+        for kind, tolerance in ((torch.float16, 2e-3), (torch.bfloat16, 2e-2))))
 
 
-def integers_and_truth():
-    class Net(nn.Module):
-        def forward(self, x, y):
-            return x * 3 - y, x > y
-    check("integers", Net(), torch.arange(12).reshape(3, 4) % 7,
-          torch.full((3, 4), 5))
+class Integers(nn.Module):
+    """Integers and truth."""
+
+    def forward(self, x, y):
+        return x * 3 - y, x > y
 
 
 def sizes_that_change():
@@ -312,57 +346,66 @@ def attention_that_sees_nothing():
 
 # --- What was reported of ExecuTorch's own Metal runtime -------------------------
 
-def report_22951_strided_operands():
-    """Convolutions and products took every operand for dense."""
-    class Net(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.conv = nn.Conv1d(4, 6, 3)
+class StridedOperands(nn.Module):
+    """22951: convolutions and products took every operand for dense."""
 
-        def forward(self, x, y):
-            return self.conv(x.transpose(1, 2)), y.t() @ y[:, ::2]
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(4, 6, 3)
+
+    def forward(self, x, y):
+        return self.conv(x.transpose(1, 2)), y.t() @ y[:, ::2]
+
+
+class SizesOfOne(nn.Module):
+    """22952: outputs of one channel, line or column were taken for dense ones:
+    all their strides are as good as any. The convolutions behind them went
+    wrong."""
+
+    def __init__(self):
+        super().__init__()
+        self.channel = nn.Sequential(nn.Conv2d(3, 1, 1),
+                                     nn.Conv2d(1, 4, 3, padding=1))
+        self.line = nn.Sequential(nn.Conv2d(3, 5, (7, 1)),
+                                  nn.Conv2d(5, 4, (1, 3), padding=(1, 1)))
+        self.point = nn.Sequential(nn.Conv2d(3, 6, (7, 9), groups=3),
+                                   nn.ConvTranspose2d(6, 2, 3, stride=2))
+
+    def forward(self, x):
+        return self.channel(x), self.line(x), self.point(x)
+
+
+class ViewsAtAnOffset(nn.Module):
+    """22956"""
+
+    def forward(self, x):
+        y = x * 2
+        a, b = y.chunk(2)
+        return torch.cat((b + 1, a - b)), y[3:].sum()
+
+
+class WritesToStridedViews(nn.Module):
+    """22983"""
+
+    def forward(self, x):
+        y = torch.zeros(4, 6)
+        y[:, ::2] = x
+        y[1:3, 1::2] = -x[1:3]
+        return y.t() * 1.5
+
+
+def reported_strides_and_offsets():
     torch.manual_seed(7)
-    check("strided", Net(), torch.randn(2, 9, 4), torch.randn(5, 6))
-
-
-def report_22952_sizes_of_one():
-    """Outputs of one channel, line or column were taken for dense ones: all
-    their strides are as good as any. The convolutions behind them went wrong."""
-    class Net(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.channel = nn.Sequential(nn.Conv2d(3, 1, 1),
-                                         nn.Conv2d(1, 4, 3, padding=1))
-            self.line = nn.Sequential(nn.Conv2d(3, 5, (7, 1)),
-                                      nn.Conv2d(5, 4, (1, 3), padding=(1, 1)))
-            self.point = nn.Sequential(nn.Conv2d(3, 6, (7, 9), groups=3),
-                                       nn.ConvTranspose2d(6, 2, 3, stride=2))
-
-        def forward(self, x):
-            return self.channel(x), self.line(x), self.point(x)
-    torch.manual_seed(12)
-    x = torch.ones(2, 3, 7, 9)
-    check("ones", Net(), x)
-    check("ones_bfloat", Net().bfloat16(), x.bfloat16(), tolerance=2e-2)
-
-
-def report_22956_views_at_an_offset():
-    class Net(nn.Module):
-        def forward(self, x):
-            y = x * 2
-            a, b = y.chunk(2)
-            return torch.cat((b + 1, a - b)), y[3:].sum()
-    check("offsets", Net(), torch.randn(8, 5))
-
-
-def report_22983_writes_to_strided_views():
-    class Net(nn.Module):
-        def forward(self, x):
-            y = torch.zeros(4, 6)
-            y[:, ::2] = x
-            y[1:3, 1::2] = -x[1:3]
-            return y.t() * 1.5
-    check("strided_writes", Net(), torch.randn(4, 3))
+    image = torch.ones(2, 3, 7, 9)
+    check_beside(
+        "reported",
+        (StridedOperands(), (torch.randn(2, 9, 4), torch.randn(5, 6)), FLOAT),
+        (SizesOfOne(), (image,), FLOAT),
+        (SizesOfOne().bfloat16(), (image.bfloat16(),), 2e-2),
+        (ViewsAtAnOffset(), (torch.randn(8, 5),), FLOAT),
+        (WritesToStridedViews(), (torch.randn(4, 3),), FLOAT),
+        (Integers(), (torch.arange(12).reshape(3, 4) % 7,
+                      torch.full((3, 4), 5)), 0))
 
 
 def report_22953_programs_come_and_go():

@@ -8,6 +8,8 @@ is made once, in METTLE_PYTHON_CACHE or mettle-tests/python among the user's
 caches. Where it cannot be had they run with this Python, and what a test
 misses skips it. The last line is "N passed, N failed[, N skipped]"."""
 
+import contextlib
+import fcntl
 import glob
 import os
 import re
@@ -28,8 +30,22 @@ FILE_SECONDS = 1500  # the harness has the limit that counts
 RESULT = re.compile(r"^RESULT (\d+) (\d+) (\d+)$", re.MULTILINE)
 
 
+@contextlib.contextmanager
+def one_at_a_time():
+    """tests/executorch makes the same environment."""
+    os.makedirs(os.path.dirname(CACHE), exist_ok=True)
+    with open(CACHE + ".lock", "w", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def python():
     """The environment's Python, or this one."""
+    with one_at_a_time():
+        return _python()
+
+
+def _python():
     ready = os.path.join(CACHE, "ready")
     program = os.path.join(CACHE, "bin", "python")
     if os.path.exists(ready):
