@@ -23,7 +23,7 @@
 
 enum {
   CONTAINER_MAGIC_BYTES = 8,
-  CONTAINER_VERSION = 12,
+  CONTAINER_VERSION = 13,
   CONTAINER_ALIGNMENT = 16,  // what LLVM and the ELF loader want of blobs
   CONTAINER_CHECKSUM_BYTES = 16,
   CONTAINER_TABLE_OFFSET = 24,
@@ -51,10 +51,13 @@ static const unsigned container_record_bytes[SECTION_COUNT] = {
     [SECTION_TEXTS] = 1,      [SECTION_DATA] = 1,
 };
 
-// A kernel's last word: bits 0 to 7 the row of its group class, then flags, of
-// which some are cpu_facts.h's, and in bits 23 to 28 its simdgroups.
+// A kernel's last word: bits 0 to 5 the row of its group class, 6 and 7 the
+// row's dimension, then flags, of which some are cpu_facts.h's, and in bits 23
+// to 28 its simdgroups.
 enum {
-  KERNEL_ROW_MASK = 0xff,
+  KERNEL_ROW_MASK = 0x3f,
+  KERNEL_ROW_DIMENSION_SHIFT = 6,
+  KERNEL_ROW_DIMENSION_MASK = 3,
   KERNEL_IS_SINGLE = 1 << 8,
   KERNEL_IS_EXACT = 1 << 11,
   KERNEL_IS_VISIBLE = 1 << 12,

@@ -207,7 +207,8 @@ static mtl_status read_kernel(mtli_container_reader *reader,
   if (kernel->tier > MTLI_TIER_SCREENED) {
     return mtli_bad_record(SECTION_KERNELS, offset, "the tier", kernel->tier);
   }
-  if (flags >= KERNEL_FLAGS_END) {
+  if (flags >= KERNEL_FLAGS_END ||
+      (flags >> KERNEL_ROW_DIMENSION_SHIFT & KERNEL_ROW_DIMENSION_MASK) > 2) {
     return mtli_bad_record(SECTION_KERNELS, offset, "the group class", flags);
   }
   kernel->group_class.row = flags & KERNEL_ROW_MASK;
@@ -218,6 +219,8 @@ static mtl_status read_kernel(mtli_container_reader *reader,
   kernel->group_class.is_far = (flags & KERNEL_IS_FAR) != 0;
   kernel->group_class.simdgroups =
       flags >> KERNEL_SIMDGROUPS_SHIFT & KERNEL_SIMDGROUPS_MASK;
+  kernel->group_class.row_dimension =
+      flags >> KERNEL_ROW_DIMENSION_SHIFT & KERNEL_ROW_DIMENSION_MASK;
   kernel->facts = mtli_cpu_facts_of(flags);
   kernel->is_visible = (flags & KERNEL_IS_VISIBLE) != 0;
   return mtli_reader_parameters(reader, offset, kernel);

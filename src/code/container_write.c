@@ -121,6 +121,7 @@ static void write_kernel(container_writer *writer, const mtli_kernel *kernel) {
                (kernel->group_class.is_far ? KERNEL_IS_FAR : 0) |
                mtli_cpu_facts_bits(&kernel->facts) |
                kernel->group_class.simdgroups << KERNEL_SIMDGROUPS_SHIFT |
+               kernel->group_class.row_dimension << KERNEL_ROW_DIMENSION_SHIFT |
                (kernel->is_visible ? KERNEL_IS_VISIBLE : 0));
   for (size_t i = 0; i < kernel->parameter_count; ++i) {
     write_parameter(writer, &kernel->parameters[i]);

@@ -37,6 +37,10 @@ typedef struct mtli_cpu_launch {
   // Not 0 if the caller will call mtli_cpu_code.finish: deferred additions may
   // then stay in the scratch.
   uint32_t will_finish;  // offset 64
+  // By how many dimensions the three sizes above are turned (group_class.h):
+  // dimension i is the program's (i + turn) % 3, for the code and for
+  // mtli_cpu_group too. Threadgroups run in the program's order all the same.
+  uint32_t turn;  // offset 68
   // of checked code: the state of check_abi.h; NULL for other code
   struct mtli_check *check;  // offset 72
 } mtli_cpu_launch;
@@ -125,12 +129,18 @@ static inline uint32_t mtli_cpu_code_window(const mtli_cpu_code *code) {
   return code->groups_at_once ? code->groups_at_once * code->groups_apart : 1;
 }
 
+// Returns the launch's number of the program's dimension.
+static inline uint32_t mtli_cpu_launch_dimension(const mtli_cpu_launch *launch,
+                                                 uint32_t dimension) {
+  return (dimension + 3 - launch->turn) % 3;
+}
+
 // Returns the bytes that the code needs to keep.
 uint64_t mtli_cpu_code_bytes(const mtli_cpu_code *code,
                              uint32_t threads_per_threadgroup);
 
-// Runs the threadgroups with linear indices first_group to end_group - 1, x
-// fastest, then y, then z, each to its end.
+// Runs the threadgroups with linear indices first_group to end_group - 1, the
+// program's x fastest, then y, then z, each to its end.
 void mtli_cpu_code_run(const mtli_cpu_code *code, const mtli_cpu_launch *launch,
                        uint32_t first_group, uint32_t end_group, void *scratch,
                        void *kept);

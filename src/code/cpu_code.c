@@ -37,15 +37,27 @@ static void note(volatile mtli_cpu_position *position,
   position->reserved[1] = group->count;
 }
 
-// Moves a group on to the next, x fastest.
+// Sets where the threadgroup with a linear index is.
+static void place_index(const mtli_cpu_launch *launch, mtli_cpu_group *group,
+                        uint32_t index) {
+  for (uint32_t dimension = 0; dimension < 3; dimension++) {
+    const uint32_t i = mtli_cpu_launch_dimension(launch, dimension);
+    place(launch, group, (int)i, index % launch->group_count[i]);
+    index /= launch->group_count[i];
+  }
+}
+
+// Moves a group on to the next, the program's x fastest.
 static void step(const mtli_cpu_launch *launch, mtli_cpu_group *group) {
-  for (int i = 0; i < 3; i++) {
+  int i = (int)mtli_cpu_launch_dimension(launch, 0);
+  for (int dimension = 0; dimension < 3; dimension++) {
     const uint32_t next = group->position[i] + 1;
     if (next < launch->group_count[i]) {
       place(launch, group, i, next);
       return;
     }
     place(launch, group, i, 0);
+    i = i == 2 ? 0 : i + 1;
   }
 }
 
@@ -62,7 +74,8 @@ static bool begins_window(const mtli_cpu_launch *launch, uint32_t window,
                           const mtli_cpu_group *group, uint32_t left) {
   const uint32_t whole = launch->grid_threads[0] / launch->group_threads[0];
   const uint32_t x = group->position[0];
-  return left >= window && x % window == 0 && x < whole && whole - x >= window;
+  return launch->turn == 0 && left >= window && x % window == 0 && x < whole &&
+         whole - x >= window;
 }
 
 // Runs a window of threadgroups, and leaves group at its last.
@@ -89,13 +102,8 @@ void mtli_cpu_code_run(const mtli_cpu_code *code, const mtli_cpu_launch *launch,
   if (code->begin) {
     code->begin(launch, scratch, kept);
   }
-  const uint32_t columns = launch->group_count[0];
-  const uint32_t row = first_group / columns;
-  const uint32_t rows = launch->group_count[1];
   mtli_cpu_group group;
-  place(launch, &group, 0, first_group % columns);
-  place(launch, &group, 1, row % rows);
-  place(launch, &group, 2, row / rows);
+  place_index(launch, &group, first_group);
   void *context = (uint8_t *)kept + code->kept_bytes;
   const uint32_t window = mtli_cpu_code_window(code);
   group.count = 1;

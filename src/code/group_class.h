@@ -25,6 +25,10 @@ typedef struct mtli_group_class {
   // One row, or rows that are just so long, of so many whole simdgroups, 2 to
   // MTLI_MOST_SIMDGROUPS; 0: not that, or not known.
   uint32_t simdgroups;
+  // Along which dimension the rows lie: 0, x; 1, y, where threadgroups have one
+  // thread along x; 2, z, where they have one along x and y. Code for 1 and 2
+  // is for the launch turned by so many dimensions, as are row to simdgroups.
+  uint32_t row_dimension;
 } mtli_group_class;
 
 enum {
@@ -38,6 +42,21 @@ enum {
 // Buffers with fewer bytes behind the place where they are bound have no
 // element number 2^31, by far: something may be added that leads back.
 #define MTLI_FAR_BYTES (UINT64_C(1) << 30)
+
+// Returns the dimension along which rows of threadgroups of that size lie.
+static inline uint32_t mtli_row_dimension(const uint32_t size[3]) {
+  return size[0] != 1 ? 0 : size[1] != 1 ? 1 : size[2] != 1 ? 2 : 0;
+}
+
+// Turns sizes or positions by so many dimensions: out_turned[0] is
+// sides[dimensions]. Threads keep their order in a threadgroup whose rows come
+// to lie along x by that.
+static inline void mtli_turn(const uint32_t sides[3], uint32_t dimensions,
+                             uint32_t out_turned[3]) {
+  for (uint32_t i = 0; i < 3; i++) {
+    out_turned[i] = sides[(i + dimensions) % 3];
+  }
+}
 
 // Returns the class of threadgroups of size threads along each side, in a grid
 // of grid_x threads along x, 0 if that is not known.

@@ -475,6 +475,30 @@ def barriers_of_whole_simdgroups_have_code_of_their_own(tool):
     assert sizes[0] * 4 < sizes[1] * 3, sizes
 
 
+COLUMNS = """#include <metal_stdlib>
+using namespace metal;
+kernel void columns(device uint *out [[buffer(0)]],
+                    uint3 p [[thread_position_in_grid]],
+                    uint3 l [[thread_position_in_threadgroup]],
+                    uint3 n [[threads_per_grid]]) {
+  out[(p.x * n.y + p.y) * n.z + p.z] = l.x + 10 * l.y + 1000 * l.z;
+}
+"""
+
+
+@case
+def rows_of_threads_may_lie_along_y_or_z(tool):
+    tool.write("columns.metal", COLUMNS)
+    for group, rows in (("64", "rows of 32 threads: "),
+                        ("1,64", "rows of 32 threads along y: "),
+                        ("1,8,8", "rows of 8 threads along y: "),
+                        ("1,1,64", "rows of 32 threads along z: 0 gathers, 0 "
+                                   "scatters, 0 instructions lane by lane")):
+        out = tool.done("compile", "columns.metal", "--report", "--group",
+                        group).out
+        assert f"vectorised for {rows}" in out, out
+
+
 @case
 def numbers_in_constant_memory_are_read_once(tool):
     reads = []

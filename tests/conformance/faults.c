@@ -295,9 +295,9 @@ TEST(faults, line_in_a_header_is_told) {
 
 // --- what goes on ------------------------------------------------------------
 
-// Runs assert_all, which fails from i.x 150 on, in one tier: 9 whole rows of
-// threadgroups and a half.
-static const char *run_assertions(bool debug, const mtl_macro *macro) {
+// Runs assert_all, which fails from i.x 150 on, in one tier.
+static const char *run_assertions(bool debug, const mtl_macro *macro,
+                                  mtl_size group) {
   const mtl_compile_options options = {.file_name = "faulty.metal",
                                        .macros = macro,
                                        .macro_count = macro != NULL};
@@ -310,8 +310,7 @@ static const char *run_assertions(bool debug, const mtl_macro *macro) {
   mtl_compute_encoder *encoder = new_encoder(commands);
   mtl_compute_encoder_set_pipeline(encoder, pipeline);
   mtl_compute_encoder_set_buffer(encoder, new_buffer(4096), 0, 0);
-  mtl_compute_encoder_dispatch_threads(encoder, size_of(152, 2, 1),
-                                       size_of(16, 2, 1));
+  mtl_compute_encoder_dispatch_threads(encoder, size_of(152, 2, 1), group);
   end(encoder);
   CHECK_OK(mtl_command_buffer_commit(commands));
   const mtl_status status = mtl_command_buffer_wait(commands);
@@ -323,16 +322,19 @@ static const char *run_assertions(bool debug, const mtl_macro *macro) {
 
 TEST(faults, assertion_tells_thread_line_and_expression) {
   for (int debug = 0; debug < 2; debug++) {
-    const char *text = run_assertions(debug, NULL);
+    const char *text = run_assertions(debug, NULL, size_of(16, 2, 1));
     CHECK_CONTAINS(text, "at faulty.metal:19, ");
     CHECK_CONTAINS(text, "thread (6, ");
     CHECK_CONTAINS(text, "of threadgroup (9, 0, 0)");
     CHECK_CONTAINS(text, "assertion failed: x < T(150) || x == 3");
+    text = run_assertions(debug, NULL, size_of(1, 2, 1));
+    CHECK_CONTAINS(text, "thread (0, ");
+    CHECK_CONTAINS(text, "of threadgroup (150, 0, 0)");
   }
 }
 
 TEST(faults, assertions_go_with_ndebug) {
-  run_assertions(false, &(mtl_macro){.name = "NDEBUG"});
+  run_assertions(false, &(mtl_macro){.name = "NDEBUG"}, size_of(16, 2, 1));
 }
 
 // Threadgroup 9 goes wrong, of several that may run at once.

@@ -2,6 +2,8 @@
 // grids.c: exact grids, and a thread's position in them.
 #include "conformance.h"
 
+#include <string.h>
+
 static const char grid_kernels[] =
     "#include <metal_stdlib>\n"
     "using namespace metal;\n"
@@ -136,6 +138,16 @@ TEST(grids, groups_that_are_small) {
   check_exact(size_of(9, 6, 5), size_of(2, 2, 2));
 }
 
+TEST(grids, groups_of_one_thread_along_x) {
+  check_exact(size_of(3, 500, 1), size_of(1, 64, 1));
+  check_exact(size_of(5, 130, 2), size_of(1, 48, 1));
+  check_exact(size_of(3, 70, 3), size_of(1, 7, 2));
+  check_exact(size_of(3, 5, 200), size_of(1, 1, 64));
+  check_exact(size_of(2, 3, 77), size_of(1, 1, 9));
+  check_exact(size_of(1, 100, 3), size_of(8, 32, 1));
+  check_exact(size_of(300, 40, 1), size_of(1, 8, 1));
+}
+
 TEST(grids, a_million_threads) {
   mtl_buffer *out = new_buffer(4);
   RUN(new_pipeline(grid_kernels, "count_threads"), size_of(1000003, 1, 1),
@@ -245,15 +257,28 @@ TEST(grids, places_in_three_dimensions) {
   check_places(size_of(9, 7, 5), size_of(4, 3, 2));
 }
 
+// The driver turns these.
+TEST(grids, places_in_groups_of_one_thread_along_x) {
+  check_places(size_of(3, 200, 2), size_of(1, 64, 1));
+  check_places(size_of(5, 83, 1), size_of(1, 48, 1));
+  check_places(size_of(2, 33, 9), size_of(1, 8, 4));
+  check_places(size_of(3, 5, 70), size_of(1, 1, 64));
+  check_places(size_of(1, 75, 2), size_of(4, 32, 1));
+}
+
 TEST(grids, positions_may_be_narrow) {
   mtl_buffer *out = new_buffer(21 * 5 * 2);
-  RUN(new_pipeline(grid_kernels, "narrow"), size_of(21, 5, 1), size_of(8, 2, 1),
-      out);
-  const uint16_t *values = mtl_buffer_contents(out);
-  for (uint32_t y = 0; y < 5; y++) {
-    for (uint32_t x = 0; x < 21; x++) {
-      CHECK_EQUAL(values[y * 21 + x], y * 100 + x);
+  const mtl_size groups[] = {{8, 2, 1}, {1, 4, 1}};
+  for (size_t i = 0; i < COUNT_OF(groups); i++) {
+    RUN(new_pipeline(grid_kernels, "narrow"), size_of(21, 5, 1), groups[i],
+        out);
+    const uint16_t *values = mtl_buffer_contents(out);
+    for (uint32_t y = 0; y < 5; y++) {
+      for (uint32_t x = 0; x < 21; x++) {
+        CHECK_EQUAL(values[y * 21 + x], y * 100 + x);
+      }
     }
+    memset(mtl_buffer_contents(out), 0, 21 * 5 * 2);
   }
 }
 
@@ -281,6 +306,23 @@ TEST(grids, indirect_counts_are_read_at_the_offset) {
   mtl_buffer *out = new_buffer(4);
   dispatch_indirect(counts, 16, out);
   CHECK_EQUAL(words(out)[0], 2 * 3 * 4 * 8);
+}
+
+TEST(grids, indirect_groups_of_one_thread_along_x) {
+  const uint32_t counts[3] = {3, 2, 2};
+  mtl_buffer *visits = new_buffer((3 * 80 * 2 + 64) * 4);
+  mtl_command_buffer *commands = new_commands(new_queue());
+  mtl_compute_encoder *encoder = new_encoder(commands);
+  mtl_compute_encoder_set_pipeline(encoder,
+                                   new_pipeline(grid_kernels, "count_visits"));
+  mtl_compute_encoder_set_buffer(encoder, visits, 0, 0);
+  mtl_compute_encoder_dispatch_threadgroups_indirect(
+      encoder, new_buffer_with(counts, sizeof counts), 0, size_of(1, 40, 1));
+  end(encoder);
+  finish(commands);
+  for (size_t i = 0; i < 3 * 80 * 2 + 64; i++) {
+    CHECK_EQUAL(words(visits)[i], i < 3 * 80 * 2);
+  }
 }
 
 TEST(grids, indirect_zero_count_does_nothing) {

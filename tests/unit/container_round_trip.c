@@ -60,7 +60,7 @@ static mtli_kernel kernels[] = {
      .max_total_threads_per_threadgroup = 256,
      .static_threadgroup_bytes = 1024,
      .tier = MTLI_TIER_1,
-     .group_class = {16, true, true, true, true, true, 9},
+     .group_class = {16, true, true, true, true, true, 9, 2},
      .facts = {.depends_on_row = true,
                .depends_on_uneven = true,
                .depends_on_whole = true,
@@ -181,6 +181,7 @@ static void check_kernels(const mtli_code *code) {
   CHECK(scale->group_class.is_whole);
   CHECK(scale->group_class.is_far);
   CHECK_EQUAL(scale->group_class.simdgroups, 9);
+  CHECK_EQUAL(scale->group_class.row_dimension, 2);
   CHECK(scale->facts.depends_on_uneven);
   CHECK(scale->facts.depends_on_whole);
   CHECK(scale->facts.depends_on_far);

@@ -83,6 +83,7 @@ static bool read_pipeline_request(const void *data, size_t size) {
     CHECK(request.group_class.is_whole);
     CHECK(request.group_class.is_far);
     CHECK_EQUAL(request.group_class.simdgroups, 9);
+    CHECK_EQUAL(request.group_class.row_dimension, 2);
     CHECK(request.may_change_class);
     CHECK(request.dump_after == NULL);
     CHECK(request.report_code);
@@ -110,7 +111,7 @@ TEST(protocol, carries_pipeline_requests) {
                                .constant_count = 2,
                                .tier = MTLI_TIER_1,
                                .target = "x86_64 x86-64-v3",
-                               .group_class = {16, true, true, true, true, true, 9},
+                               .group_class = {16, true, true, true, true, true, 9, 2},
                                .may_change_class = true},
       &message);
   check_only_whole(&message, read_pipeline_request);

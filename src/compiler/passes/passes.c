@@ -70,6 +70,8 @@ static const pass passes[] = {
     {"simplify_library", mtlc_simplify_library, ALL},
     // Makes the thread one function, with everything of ours inlined.
     {"enter_kernel", mtlc_enter_kernel, ALL},
+    // Before anything draws conclusions from dimensions.
+    {"turn_positions", mtlc_turn_positions, T1},
     // The last pass that may change a result: so it comes before the tiers
     // part.
     {"contract_arithmetic", mtlc_contract_arithmetic, ALL},

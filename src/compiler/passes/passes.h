@@ -45,6 +45,7 @@ mtlc_pass mtlc_drop_unread;
 mtlc_pass mtlc_lower_threadgroup_memory;
 mtlc_pass mtlc_carry_private;
 mtlc_pass mtlc_bound_private;
+mtlc_pass mtlc_turn_positions;
 mtlc_pass mtlc_fix_threads;
 mtlc_pass mtlc_simplify_thread;
 mtlc_pass mtlc_find_unused;

@@ -224,6 +224,7 @@ void mtlc_pipeline_request_write_rest(const mtli_pipeline_request *request,
   mtli_bytes_append_u32(out, request->group_class.is_whole);
   mtli_bytes_append_u32(out, request->group_class.is_far);
   mtli_bytes_append_u32(out, request->group_class.simdgroups);
+  mtli_bytes_append_u32(out, request->group_class.row_dimension);
   mtli_bytes_append_u32(out, request->may_change_class);
   mtli_bytes_append_text(out, request->dump_after);
   mtli_bytes_append_u32(out, request->report_code);
@@ -344,6 +345,7 @@ bool mtlc_pipeline_request_read(const void *data, size_t size,
   out_request->group_class.is_whole = mtli_cursor_u32(&cursor) != 0;
   out_request->group_class.is_far = mtli_cursor_u32(&cursor) != 0;
   out_request->group_class.simdgroups = mtli_cursor_u32(&cursor);
+  out_request->group_class.row_dimension = mtli_cursor_u32(&cursor);
   out_request->may_change_class = mtli_cursor_u32(&cursor) != 0;
   out_request->dump_after = mtli_cursor_text(&cursor);
   out_request->report_code = mtli_cursor_u32(&cursor) != 0;

@@ -27,7 +27,7 @@
 #include "compiler/compiler.h"
 
 enum {
-  MTLC_PROTOCOL_VERSION = 8,
+  MTLC_PROTOCOL_VERSION = 9,
   MTLC_CONTROL_FD = 3,           // in the server
   MTLC_FRAME_HEADER_BYTES = 16,  // u32 magic, u32 kind, u64 length
   MTLC_OBITUARY_BYTES = 4096,    // one atomic write to a pipe: PIPE_BUF

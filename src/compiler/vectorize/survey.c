@@ -96,7 +96,9 @@ void lanes_find_any_groups(lanes_vectorizer *v) {
   mtlc_for_each_instruction(kernel->thread, survey_groups, &kernel->facts.any_groups);
   if (kernel->facts.any_groups && kernel->facts.is_brief && kernel->may_change_class) {
     kernel->group_class =
-        (mtli_group_class){.row = MTLI_LONGEST_ROW, .is_whole = true};
+        (mtli_group_class){.row = MTLI_LONGEST_ROW,
+                           .is_whole = true,
+                           .row_dimension = kernel->group_class.row_dimension};
   }
 }
 

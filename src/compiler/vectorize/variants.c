@@ -75,7 +75,8 @@ static void mark_parameters(lanes_emitter *e) {
 
 // Reports the accesses that a programmer could make faster.
 static void report_variant(const lanes_vectorizer *v, const lanes_emitter *e) {
-  char rows[32] = "any threadgroup";
+  static const char *const along[] = {"", " along y", " along z"};
+  char rows[48] = "any threadgroup";
   char *gathers = lanes_lines_describe(&e->gathers, "gathers");
   char *scatters = lanes_lines_describe(&e->scatters, "scatters");
   char *serials =
@@ -85,8 +86,9 @@ static void report_variant(const lanes_vectorizer *v, const lanes_emitter *e) {
           ? lanes_lines_describe(&e->accesses->checked, "checked")
           : NULL;
   if (e->values->row > 1) {
-    snprintf(rows, sizeof rows, "rows of %u threads",
-             e->values->row == e->lanes ? MOST_LANES : e->values->row);
+    snprintf(rows, sizeof rows, "rows of %u threads%s",
+             e->values->row == e->lanes ? MOST_LANES : e->values->row,
+             along[e->kernel->group_class.row_dimension]);
   }
   mtlc_report(e->kernel,
               "vectorised for %s%s: %s, %s, %s, %u barriers by fission%s%s",

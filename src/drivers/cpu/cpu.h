@@ -23,10 +23,10 @@ mtl_status cpu_code_load(const mtli_code *container, cpu_code *out_code);
 void cpu_code_unload(const cpu_code *code, bool is_inherited);
 
 // Returns the classes of a dispatch's threadgroups: of complete ones, and of
-// those that the grid cuts off along x.
+// those that the grid cuts off along x. The sizes are the launch's.
 cpu_classes cpu_classes_of(const mtli_dispatch *dispatch,
                            const uint32_t grid_threads[3],
-                           const uint32_t group_threads[3]);
+                           const uint32_t group_threads[3], uint32_t turn);
 
 // Finds the code for threadgroups of a class. If it is still being compiled, or
 // starts to be, *out_code is NULL and *out_variant is set. Does not wait. Any
@@ -81,8 +81,9 @@ void cpu_queue_fail(cpu_queue *queue, mtl_status status, const char *format,
 
 // --- groups.c ----------------------------------------------------------------
 
-// Chooses the size of threadgroups to run, in threads along x, y and z.
-void cpu_groups_choose(const mtli_dispatch *dispatch, uint32_t out_group[3]);
+// Chooses the size of threadgroups to run, in threads along the launch's
+// dimensions, and its turn.
+void cpu_groups_choose(const mtli_dispatch *dispatch, mtli_cpu_launch *launch);
 
 // --- dispatch.c, blits.c -----------------------------------------------------
 

@@ -35,25 +35,32 @@ static void cut_windows(cpu_queue *queue, cpu_job *job) {
   const uint64_t window = mtli_cpu_code_window(job->code->code);
   const uint64_t threads = cpu_pool_threads(queue->pool);
   const bool are_enough =
-      threads == 1 || groups / window >= threads * LEAST_WINDOWS;
+      job->launch.turn == 0 &&
+      (threads == 1 || groups / window >= threads * LEAST_WINDOWS);
   job->piece_groups = are_enough ? (uint32_t)window : 1;
   job->piece_count = (groups + job->piece_groups - 1) / job->piece_groups;
 }
 
 void cpu_run_groups(cpu_job *job, uint64_t first, uint64_t end,
                     cpu_context *context) {
-  const uint64_t row = job->launch.group_count[0];
   first *= job->piece_groups;
   end = at_most(end * job->piece_groups, count_groups(&job->launch));
   if (job->edge_code == job->code) {
     enter(job, job->code, first, end, context);
     return;
   }
-  // The last threadgroup of each row is cut off.
+  // The last threadgroup of each row is cut off; if the launch is turned, the
+  // last `apart` of `row`.
+  const mtli_cpu_launch *launch = &job->launch;
+  uint64_t apart = 1;
+  for (uint32_t i = 0; i < launch->turn; i++) {
+    apart *= launch->group_count[mtli_cpu_launch_dimension(launch, i)];
+  }
+  const uint64_t row = launch->group_count[0] * apart;
   while (first < end) {
-    const uint64_t edge = first - first % row + row - 1;
-    const bool is_edge = first == edge;
-    const uint64_t stop = is_edge ? first + 1 : at_most(edge, end);
+    const uint64_t next_row = first - first % row + row;
+    const bool is_edge = first >= next_row - apart;
+    const uint64_t stop = at_most(is_edge ? next_row : next_row - apart, end);
     const cpu_code *code = is_edge ? job->edge_code : job->code;
     enter(job, code, first, stop, context);
     first = stop;
@@ -70,11 +77,12 @@ static bool read_indirect(cpu_queue *queue, const mtli_dispatch *dispatch,
              dispatch->indirect_offset_bytes,
          sizeof groups);
   bool fits = true;
+  mtli_turn(groups, launch->turn, launch->group_count);
   for (int i = 0; i < 3; i++) {
-    const uint64_t threads = (uint64_t)groups[i] * dispatch->group_threads[i];
+    const uint64_t threads =
+        (uint64_t)launch->group_count[i] * launch->group_threads[i];
     fits = fits && threads <= UINT32_MAX;
     launch->grid_threads[i] = (uint32_t)threads;
-    launch->group_count[i] = groups[i];
   }
   const uint64_t groups_xy = (uint64_t)groups[0] * groups[1];
   if (groups_xy == 0 || groups[2] == 0) {
@@ -102,15 +110,15 @@ static bool prepare_launch(cpu_queue *queue, mtli_command *command) {
   launch->threadgroup_bytes = dispatch->threadgroup_bytes;
   launch->log = queue->current->log;
   if (!data->has_classes) {
-    cpu_groups_choose(dispatch, launch->group_threads);
+    cpu_groups_choose(dispatch, launch);
   }
   if (dispatch->indirect) {
     return read_indirect(queue, dispatch, launch);
   }
+  mtli_turn(dispatch->grid_threads, launch->turn, launch->grid_threads);
   for (int i = 0; i < 3; i++) {
     const uint32_t side = launch->group_threads[i];
-    const uint32_t threads = dispatch->grid_threads[i];
-    launch->grid_threads[i] = threads;
+    const uint32_t threads = launch->grid_threads[i];
     launch->group_count[i] = threads / side + (threads % side != 0);
   }
   return true;
@@ -120,11 +128,14 @@ void cpu_dispatch_prepare(mtli_command *command) {
   const mtli_dispatch *dispatch = &command->dispatch;
   cpu_command *data = mtli_command_data(command);
   cpu_pipeline *pipeline = (cpu_pipeline *)dispatch->pipeline;
-  uint32_t *group = data->job.launch.group_threads;
-  cpu_groups_choose(dispatch, group);
+  mtli_cpu_launch *launch = &data->job.launch;
+  cpu_groups_choose(dispatch, launch);
+  uint32_t grid[3];
+  mtli_turn(dispatch->grid_threads, launch->turn, grid);
   // An indirect grid consists of whole threadgroups.
   data->classes = cpu_classes_of(
-      dispatch, dispatch->indirect ? group : dispatch->grid_threads, group);
+      dispatch, dispatch->indirect ? launch->group_threads : grid,
+      launch->group_threads, launch->turn);
   data->has_classes = !dispatch->indirect;
   cpu_code_prepare(pipeline, data->classes.whole);
   cpu_code_prepare(pipeline, data->classes.edge);
@@ -176,7 +187,7 @@ static code_state take_codes(cpu_queue *queue, mtli_command *command,
       data->has_classes
           ? data->classes
           : cpu_classes_of(&command->dispatch, job->launch.grid_threads,
-                           job->launch.group_threads);
+                           job->launch.group_threads, job->launch.turn);
   code_state state = take_code(queue, command, pipeline, classes.whole, &job->code);
   if (state == CODE_READY) {
     state = take_code(queue, command, pipeline, classes.edge, &job->edge_code);

@@ -60,23 +60,60 @@ static bool choose_rows(bool is_brief, const uint32_t own[3],
   return true;
 }
 
-void cpu_groups_choose(const mtli_dispatch *dispatch, uint32_t out_group[3]) {
-  const mtli_kernel *kernel = dispatch->pipeline->kernel;
-  const uint32_t *own = dispatch->group_threads;
-  const uint32_t *grid = dispatch->grid_threads;
+// Forms threadgroups for a launch whose sizes are own and grid. False if the
+// program's are as good.
+static bool form(const mtli_kernel *kernel, const uint32_t own[3],
+                 const uint32_t grid[3], uint32_t out_group[3]) {
   uint32_t side[3];
-  memcpy(out_group, own, 3 * sizeof *own);
-  if (!kernel->facts.any_groups || dispatch->indirect ||
-      grid[0] > MTLI_ROW_GRID_LIMIT || !grid[0] || !grid[1] || !grid[2]) {
-    return;
+  if (!kernel->facts.any_groups || grid[0] > MTLI_ROW_GRID_LIMIT || !grid[0] ||
+      !grid[1] || !grid[2]) {
+    return false;
   }
-  if (!(kernel->facts.shares_rows ? choose_block(own, grid, side)
-                            : choose_rows(kernel->facts.is_brief, own, grid, side))) {
-    return;
+  if (!(kernel->facts.shares_rows
+            ? choose_block(own, grid, side)
+            : choose_rows(kernel->facts.is_brief, own, grid, side))) {
+    return false;
   }
   const uint64_t columns = (grid[0] + side[0] - 1) / side[0];
   const uint64_t rows = (grid[1] + side[1] - 1) / side[1];
-  if (columns * rows <= UINT32_MAX / grid[2]) {
-    memcpy(out_group, side, sizeof side);
+  if (columns * rows > UINT32_MAX / grid[2]) {
+    return false;
+  }
+  memcpy(out_group, side, sizeof side);
+  return true;
+}
+
+// Returns by how many dimensions a launch is turned: code for other rows than
+// those along x is slow, so threadgroups of one thread along x are turned.
+static uint32_t choose_turn(const mtli_dispatch *dispatch) {
+  const mtli_kernel *kernel = dispatch->pipeline->kernel;
+  uint32_t size[3];
+  for (int i = 0; i < 3; i++) {
+    const uint32_t side = dispatch->group_threads[i];
+    size[i] = dispatch->indirect
+                  ? side
+                  : (uint32_t)at_most(side, dispatch->grid_threads[i]);
+  }
+  const uint32_t dimension = mtli_row_dimension(size);
+  const bool is_better = kernel->facts.depends_on_row ||
+                         kernel->group_class.row_dimension == dimension;
+  return kernel->tier == MTLI_TIER_1 && is_better ? dimension : 0;
+}
+
+void cpu_groups_choose(const mtli_dispatch *dispatch, mtli_cpu_launch *launch) {
+  const mtli_kernel *kernel = dispatch->pipeline->kernel;
+  const uint32_t *own = dispatch->group_threads;
+  const uint32_t *grid = dispatch->grid_threads;
+  launch->turn = 0;
+  if (!dispatch->indirect && form(kernel, own, grid, launch->group_threads)) {
+    return;
+  }
+  launch->turn = choose_turn(dispatch);
+  mtli_turn(own, launch->turn, launch->group_threads);
+  if (launch->turn && !dispatch->indirect) {
+    uint32_t turned[2][3];
+    mtli_turn(own, launch->turn, turned[0]);
+    mtli_turn(grid, launch->turn, turned[1]);
+    (void)form(kernel, turned[0], turned[1], launch->group_threads);
   }
 }

@@ -64,7 +64,7 @@ static bool is_far(const mtli_dispatch *dispatch) {
 
 cpu_classes cpu_classes_of(const mtli_dispatch *dispatch,
                            const uint32_t grid_threads[3],
-                           const uint32_t group_threads[3]) {
+                           const uint32_t group_threads[3], uint32_t turn) {
   uint32_t size[3];
   for (int i = 0; i < 3; i++) {
     size[i] = lesser(grid_threads[i], group_threads[i]);
@@ -72,6 +72,7 @@ cpu_classes cpu_classes_of(const mtli_dispatch *dispatch,
   cpu_classes classes = {.whole = mtli_group_class_of(size, grid_threads[0])};
   classes.whole.is_whole = is_whole(grid_threads, group_threads, size[0]);
   classes.whole.is_far = is_far(dispatch);
+  classes.whole.row_dimension = turn;
   if (grid_threads[1] % group_threads[1]) {
     classes.whole.simdgroups = 0;  // the last have fewer rows
   }
@@ -95,7 +96,8 @@ cpu_classes cpu_classes_of(const mtli_dispatch *dispatch,
 
 static bool fits_own(const cpu_pipeline *pipeline, mtli_group_class wanted) {
   const mtli_kernel *kernel = pipeline->pipeline.kernel;
-  return (!kernel->facts.needs_simdgroups ||
+  return kernel->group_class.row_dimension == wanted.row_dimension &&
+         (!kernel->facts.needs_simdgroups ||
           kernel->group_class.simdgroups == wanted.simdgroups) &&
          (!kernel->facts.depends_on_row ||
           (kernel->group_class.row == wanted.row &&
@@ -130,7 +132,8 @@ static mtli_group_class reduce(const cpu_pipeline *pipeline,
       .is_uneven = kernel->facts.depends_on_uneven && wanted.is_uneven,
       .is_whole = kernel->facts.depends_on_whole && wanted.is_whole,
       .is_far = kernel->facts.depends_on_far && wanted.is_far,
-      .simdgroups = kernel->facts.depends_on_simdgroups ? wanted.simdgroups : 0};
+      .simdgroups = kernel->facts.depends_on_simdgroups ? wanted.simdgroups : 0,
+      .row_dimension = wanted.row_dimension};
 }
 
 // --- attempts ----------------------------------------------------------------
@@ -188,7 +191,9 @@ static cpu_variant *find(cpu_pipeline *pipeline, mtli_group_class wanted) {
                      variant->group_class.is_uneven != wanted.is_uneven ||
                      variant->group_class.is_whole != wanted.is_whole ||
                      variant->group_class.is_far != wanted.is_far ||
-                     variant->group_class.simdgroups != wanted.simdgroups)) {
+                     variant->group_class.simdgroups != wanted.simdgroups ||
+                     variant->group_class.row_dimension !=
+                         wanted.row_dimension)) {
     variant = variant->next;
   }
   return variant;

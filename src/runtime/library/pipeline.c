@@ -239,11 +239,21 @@ static mtl_status compile(const mtl_function *function,
 
 // Returns the threadgroups to make code for first: those that the client has
 // named, or else rows of whole simdgroups.
-static mtli_group_class first_class(const mtl_pipeline_desc *desc) {
+static mtli_group_class first_class(const struct mtli_pipeline_parts *parts,
+                                    const mtl_device *device,
+                                    const mtl_pipeline_desc *desc) {
   const uint32_t *size = desc->group_threads;
   const uint32_t limit = desc->max_total_threads_per_threadgroup;
   if (size[0] && size[1] && size[2]) {
-    return mtli_group_class_of(size, 0);
+    // Only tier 1 of the CPU has code for other rows than those along x.
+    const bool is_turned = parts->tier == MTLI_TIER_1 &&
+                           device->driver->code_kind == MTLI_BLOB_ELF;
+    const uint32_t dimension = is_turned ? mtli_row_dimension(size) : 0;
+    uint32_t turned[3];
+    mtli_turn(size, dimension, turned);
+    mtli_group_class first = mtli_group_class_of(turned, 0);
+    first.row_dimension = dimension;
+    return first;
   }
   return (mtli_group_class){.row = MTLI_LONGEST_ROW,
                             .is_single = limit && limit <= MTL_SIMD_WIDTH,
@@ -295,8 +305,9 @@ mtl_status mtli_pipeline_compile(mtl_pipeline *pipeline,
                                  const mtl_pipeline_desc *desc) {
   struct mtli_pipeline_parts *parts = pipeline->parts;
   choose_code(parts, function, desc);
-  MTL_TRY(compile(function, parts, first_class(desc), true, desc,
-                  &parts->compiled));
+  const mtli_group_class first =
+      first_class(parts, function->library->device, desc);
+  MTL_TRY(compile(function, parts, first, true, desc, &parts->compiled));
   return take_code(pipeline, desc);
 }
 

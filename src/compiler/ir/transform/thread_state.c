@@ -24,6 +24,7 @@ _Static_assert(offsetof(mtli_cpu_launch, threadgroup_bytes) == 44, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_launch, log) == 48, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_launch, argument_bytes) == 56, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_launch, will_finish) == 64, "cpu_abi.h");
+_Static_assert(offsetof(mtli_cpu_launch, turn) == 68, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_launch, check) == 72, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_position, reserved) == 16, "cpu_abi.h");
 _Static_assert(sizeof(mtli_cpu_position) == 64, "cpu_abi.h");

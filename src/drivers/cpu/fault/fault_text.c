@@ -327,7 +327,7 @@ void cpu_fault_report(const cpu_job *job, const cpu_context *context) {
   write_line(job, &context->fault, line, sizeof line);
   uint32_t thread[3], group[3];
   uint32_t rest = position->thread_in_group;
-  for (int i = 0; i < 3; i++) {
+  for (uint32_t i = 0; i < 3; i++) {
     // The last threadgroup along a side may be smaller.
     const uint32_t first = position->group[i] * launch->group_threads[i];
     const uint32_t left = launch->grid_threads[i] - first;
@@ -336,8 +336,9 @@ void cpu_fault_report(const cpu_job *job, const cpu_context *context) {
     const uint32_t place = first + (side ? rest % side : 0);
     rest = side ? rest / side : 0;
     // Counts in the program's threadgroups, not those that the driver formed.
-    group[i] = place / dispatch->group_threads[i];
-    thread[i] = place % dispatch->group_threads[i];
+    const uint32_t own = (i + launch->turn) % 3;
+    group[own] = place / dispatch->group_threads[own];
+    thread[own] = place % dispatch->group_threads[own];
   }
   char others[64];
   describe_others(job, position, others, sizeof others);
