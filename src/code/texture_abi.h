@@ -2,7 +2,7 @@
 // texture_abi.h: what kernels know of a texture and a sampler. A texture in MSL
 // is the address of an mtli_texture_descriptor, a sampler is a word of bits; in
 // the argument table and in argument buffers each takes 8 bytes, its resource
-// id, 0 for none. src/compiler/metal/mettle_texel.h has the same layout.
+// id, 0 for none. src/compiler/metal/mettle/texel.h has the same layout.
 //
 // Formats are data, not code: a component is a number of bits at a place in the
 // texel, so kernels need no switch over the formats.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# fit_polynomials.py: where the coefficients of metal/mettle_float.h come from.
+# fit_polynomials.py: where the coefficients of metal/mettle/float.h come from.
 #
 # Each line of FITS names a polynomial p(z) = c0 + c1 z + ... that stands for
 # target(z) on [low, high] so that the largest |p - target| * weight is least.

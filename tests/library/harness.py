@@ -35,7 +35,7 @@ int mode(void) { return math_mode; }
 
 def compile_metal(path, output, *flags):
     """Runs clang on an MSL file; returns its completed process."""
-    command = [CLANG, *FLAGS, "-I", HEADERS, "-include", "mettle_prelude.h",
+    command = [CLANG, *FLAGS, "-I", HEADERS, "-include", "mettle/prelude.h",
                *flags, path, "-o", output]
     return subprocess.run(command, capture_output=True, text=True)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // library_calls.c: translates calls to calls of the support library
-// (metal/mettle_air_library), which has a function for most of AIR's, with
+// (metal/mettle/air_library), which has a function for most of AIR's, with
 // "lib." in place of "air.".
 //
 // The library's functions take scalars, a vector as its components, and return

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// support.c: loads the support library, metal/mettle_air_library as bitcode.
+// support.c: loads the support library, metal/mettle/air_library as bitcode.
 // The build compiles it into a file beside the program: a hash of its inputs
 // and its code container.
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 enum { IDENTITY_BYTES = 16 };  // as containers are aligned
 
 static const char file_name[] = "mettlec.air";
-static const char source_text[] = "#include <mettle_air_library>\n";
+static const char source_text[] = "#include <mettle/air_library>\n";
 
 static struct {
   mtli_arena arena;
@@ -56,7 +56,7 @@ static bool compile(mtlc_result *result) {
   const mtlc_source source = {
       .text = source_text,
       .size_bytes = sizeof source_text - 1,
-      .options = {.file_name = "mettle_air_library"}};
+      .options = {.file_name = "mettle/air_library"}};
   mtlc_compile_library(&source, result);
   return result->status == MTL_OK;
 }

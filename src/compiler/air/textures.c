@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // textures.c: translates texture functions: air.OP_texture_SHAPE.TYPE(texture,
 // ...) and air.OP_depth_SHAPE become calls of the support library
-// (metal/mettle_air_resources), which has one form for all shapes.
+// (metal/mettle/air_resources), which has one form for all shapes.
 //
 // What stands in an argument list differs between versions of AIR. It is read
 // by its types, so that lists of all versions are: a texture; a sampler, which
@@ -14,7 +14,7 @@
 
 #include "compiler/air/families.h"
 
-// The values of air_shape in metal/mettle_air_resources.
+// The values of air_shape in metal/mettle/air_resources.
 typedef enum air_shape {
   SHAPE_1D,
   SHAPE_1D_ARRAY,

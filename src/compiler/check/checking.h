@@ -68,7 +68,7 @@ void mtlc_check_atomic(mtlc_checking *c, LLVMValueRef atomic);
 // number.
 void mtlc_check_piece(mtlc_checking *c, LLVMValueRef piece, unsigned operand,
                       mtli_check_access access);
-// A texel of a format that a function decodes or encodes (mettle_texel.h).
+// A texel of a format that a function decodes or encodes (mettle/texel.h).
 void mtlc_check_texel(mtlc_checking *c, LLVMValueRef function_call,
                       mtli_check_access access);
 

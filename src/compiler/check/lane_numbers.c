@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // lane_numbers.c: keeps the numbers of threads that shuffles read from as the
-// program gives them, before __mettle::lane_number (mettle_simd.h) takes them
+// program gives them, before __mettle::lane_number (mettle/simd.h) takes them
 // modulo the width of the simdgroup or quad.
 //
 // Requires  calls of the library's functions

@@ -175,7 +175,7 @@ const char *const CommonArguments[] = {"-triple",
                                        "-isystem",
                                        "/mettle/include",
                                        "-include",
-                                       "mettle_prelude.h"};
+                                       "mettle/prelude.h"};
 
 // How clang compiles a version of Metal. Metal 4 has template arguments of
 // class types and subscripts of several indices, and its own library needs

@@ -113,7 +113,7 @@ class MetalConsumer : public SemaConsumer {
   }
 
   // A function that the program declares by the name that it has in Apple's
-  // intermediate representation is the library's (metal/mettle_air.h).
+  // intermediate representation is the library's (metal/mettle/air.h).
   void useLibrary(FunctionDecl *F) {
     const auto *Label = F->getAttr<AsmLabelAttr>();
     StringRef Wanted = Label ? Label->getLabel() : "";

@@ -109,7 +109,7 @@ void addSpaceKeywords(Preprocessor &PP) {
   Table.get("__constant", tok::kw___constant);
 }
 
-// ::MTLDispatchThreadgroupsIndirectArguments: the structs of mettle_indirect.h
+// ::MTLDispatchThreadgroupsIndirectArguments: the structs of mettle/indirect.h
 // are no members of the global namespace, so a program that does not declare
 // one finds it without the colons, which go.
 void unqualifyIndirect(ASTContext &C, std::vector<Token> &Tokens) {

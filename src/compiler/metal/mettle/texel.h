@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mettle_texel.h: texels in memory: a texture's descriptor, the address of a
+// texel.h: texels in memory: a texture's descriptor, the address of a
 // texel, and the meaning of its bits.
 //
 // Formats are data (src/code/texture_abi.h). The frequent ones have code that
@@ -8,7 +8,7 @@
 #define METTLE_TEXEL_H
 
 #include <metal_vector>
-#include <mettle_float.h>
+#include <mettle/float.h>
 
 #pragma float_control(push)
 #pragma clang fp contract(off)

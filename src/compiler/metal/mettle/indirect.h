@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mettle_indirect.h: the structs of arguments that kernels write and that the
+// indirect.h: the structs of arguments that kernels write and that the
 // host's indirect calls read, as Metal's host headers lay them out. A program
 // may declare one for itself, since not every compiler of Apple's has them all:
 // they are found only where no other declaration is (frontend/tokens.cpp).

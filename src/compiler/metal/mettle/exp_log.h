@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mettle_exp_log.h: exponentials, logarithms, powers and the hyperbolic
+// exp_log.h: exponentials, logarithms, powers and the hyperbolic
 // functions of a float. Errors are measured over the whole range by
 // tests/library/test_math.py. Polynomials come from
 // tests/library/fit_polynomials.py.
 #ifndef METTLE_EXP_LOG_H
 #define METTLE_EXP_LOG_H
 
-#include <mettle_float.h>
+#include <mettle/float.h>
 
 #pragma float_control(push)
 #pragma clang fp contract(off)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mettle_float.h: bits, scaling and argument reduction: what the functions of
-// mettle_exp_log.h, mettle_trigonometry.h and mettle_rounding.h share.
+// float.h: bits, scaling and argument reduction: what the functions of
+// mettle/exp_log.h, mettle/trigonometry.h and mettle/rounding.h share.
 //
 // All of Mettle's mathematics is made of +, -, *, /, fused multiply-add, square
 // root and integer operations in one fixed order, so every tier and vector

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mettle_sampling.h: samples textures: samplers, filters and address modes.
+// sampling.h: samples textures: samplers, filters and address modes.
 //
 // A sampler is a word of bits (src/code/texture_abi.h): one declared constexpr
 // is a constant, and every question about it is answered by the compiler.
@@ -7,7 +7,7 @@
 #define METTLE_SAMPLING_H
 
 #include <metal_math>
-#include <mettle_texel.h>
+#include <mettle/texel.h>
 
 #pragma float_control(push)
 #pragma clang fp contract(off)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mettle_rounding.h: functions of a float that are exact: rounding, remainders,
+// rounding.h: functions of a float that are exact: rounding, remainders,
 // and the parts of a number.
 #ifndef METTLE_ROUNDING_H
 #define METTLE_ROUNDING_H
 
-#include <mettle_float.h>
+#include <mettle/float.h>
 
 #pragma float_control(push)
 #pragma clang fp contract(off)

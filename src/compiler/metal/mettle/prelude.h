@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mettle_prelude.h: what Metal's compiler knows without any #include: the
+// prelude.h: what Metal's compiler knows without any #include: the
 // address space keywords, the function qualifiers, the built-in scalar, vector
 // and matrix types. The front end includes it before every source.
 #ifndef METTLE_PRELUDE_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mettle_trigonometry.h: circular functions of a float and their inverses.
+// trigonometry.h: circular functions of a float and their inverses.
 // Polynomials come from tests/library/fit_polynomials.py.
 #ifndef METTLE_TRIGONOMETRY_H
 #define METTLE_TRIGONOMETRY_H
 
-#include <mettle_float.h>
+#include <mettle/float.h>
 
 #pragma float_control(push)
 #pragma clang fp contract(off)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mettle_air.h: functions of Apple's intermediate representation that programs
+// air.h: functions of Apple's intermediate representation that programs
 // declare for themselves, `... __asm("air.wait_simdgroup_events")`, and that no
 // header of Metal's has. A declaration with such a label finds its definition
 // here by the label with '_' for '.' (frontend/kernels.cpp).
@@ -12,7 +12,7 @@
 
 #include <metal_compute>
 #include <metal_vector>
-#include <mettle_simd.h>
+#include <mettle/simd.h>
 
 namespace __mettle {
 

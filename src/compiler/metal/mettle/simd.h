@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mettle_simd.h: the mettle.simd.* functions that the compiler knows, and what
+// simd.h: the mettle.simd.* functions that the compiler knows, and what
 // metal_simdgroup, metal_quadgroup and metal_simdgroup_matrix build from them:
 // shuffles, reductions and prefixes of every component type.
 #ifndef METTLE_SIMD_H
