@@ -30,7 +30,7 @@ def fires(what, name, target, options):
         return text in compiled(name, target, [*options, "--report"]), set()
     if kind == "code":
         return re.search(text, compiled(
-            name, target, [*options, "--dump-after=finish_module"])), set()
+            name, target, [*options, "--dump-after=hoist_constants"])), set()
     rows = COUNTED.findall(compiled(name, target,
                                     [*options, "--dump-after=steps"]))
     return (any(row == what and int(count) for row, count in rows),

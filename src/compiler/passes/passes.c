@@ -17,6 +17,7 @@
 #include "compiler/vectorize/finish/hoist_constants.h"
 #include "compiler/vectorize/finish/mask_as_integers.h"
 #include "compiler/vectorize/finish/split_fminmax.h"
+#include "compiler/vectorize/finish/split_strands.h"
 #include "compiler/vectorize/vectorize.h"
 
 // The lists that a pass is in: the cpu's tiers, and PTX, whose tiers are alike.
@@ -146,6 +147,8 @@ static const pass passes[] = {
     {"split_fminmax", mtlc_split_fminmax, T1},
     // Optimising would make masks of the numbers again.
     {"mask_as_integers", mtlc_mask_as_integers, T1},
+    // Optimising would join the strands again.
+    {"split_strands", mtlc_split_strands, T1},
     // Optimising would join the blocks again.
     {"split_blocks", mtlc_split_blocks, CPU},
     // When every block is there.
