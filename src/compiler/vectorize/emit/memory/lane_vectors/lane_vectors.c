@@ -30,6 +30,7 @@ enum {
   TOGETHER = 16,  // lanes that are transposed at once
   UNIT_HALVES = LANES_UNIT_BYTES / 2,
   MOST_HALVES = 2 * LANES_LANE_VECTOR_WORDS,
+  LINE_BYTES = 64,
 };
 
 // The elements of all lanes' vectors. Words hold elements of any size. A unit
@@ -273,6 +274,32 @@ static void fetch_ahead(lanes_emitter *e, const lanes_lane_vector *row,
   }
 }
 
+// True if a lane's row begins on the line of a lane before it.
+static bool is_on_line_before(const lanes_pattern *pattern, uint32_t lane) {
+  for (uint32_t b = 0; b < LANES_BITS; b++) {
+    if (lane & pattern->known & 1u << b && pattern->by_bit[b] >= 0 &&
+        2 * pattern->by_bit[b] <= LINE_BYTES) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Prefetches each lane's row of the next iteration in a loop with barriers:
+// hardware prefetchers do not follow 32 rows through one instruction each.
+static void fetch_next_rows(lanes_emitter *e, const lanes_lane_vector *row,
+                            const lanes_lane_vector_addresses *where) {
+  const lanes_access *own = &row->members[row->own].access;
+  LLVMValueRef step = lanes_next_iteration(e, own, true);
+  const lanes_pattern pattern = lanes_pattern_here(e->planning, own->pointer);
+  for (uint32_t lane = 0; step && lane < e->lanes; lane++) {
+    if (!is_on_line_before(&pattern, lane)) {
+      lanes_prefetch_at(e, lanes_lane_vector_address(e, where, lane, 0), step,
+                        (uint64_t)row->bytes);
+    }
+  }
+}
+
 void lanes_load_lane_vectors(lanes_emitter *e, const lanes_lane_vector *row) {
   const lanes_lane_vector_addresses where =
       lanes_lane_vector_addresses_of(e, row);
@@ -289,6 +316,7 @@ void lanes_load_lane_vectors(lanes_emitter *e, const lanes_lane_vector *row) {
     if (way == 0) {
       e->mask = LLVMConstAllOnes(LLVMTypeOf(mask));
       fetch_ahead(e, row, &where);
+      fetch_next_rows(e, row, &where);
       load_elements(e, row, &where, &ways[way]);
       e->mask = mask;
     } else {
