@@ -328,6 +328,7 @@ typedef struct direct {
   mtl_queue *queue;
   mtl_buffer *target;
   mtl_event *event;
+  mtl_event *told;
   mtl_command_buffer *next;
   int *order;
   int place;
@@ -377,11 +378,12 @@ static void commit_more(void *context, mtl_command_buffer *commands) {
   CHECK_OK(mtl_command_buffer_commit(next));
   note->wait_status = mtl_command_buffer_wait(next);
   mtl_command_buffer_release(next);
-  CHECK_OK(mtl_event_signal(note->event, 1));
+  CHECK_OK(mtl_event_signal(note->told, 1));
 }
 
 TEST(commands, direct_callbacks_commit_and_signal) {
-  direct note = {.queue = new_queue(), .event = new_event()};
+  direct note = {
+      .queue = new_queue(), .event = new_event(), .told = new_event()};
   mtl_command_buffer *commands = NULL;
   CHECK_OK(mtl_command_buffer_create(note.queue, NULL, &commands));
   CHECK_OK(
@@ -389,6 +391,7 @@ TEST(commands, direct_callbacks_commit_and_signal) {
   CHECK_OK(mtl_command_buffer_commit(commands));
   mtl_command_buffer_release(commands);
   CHECK_OK(mtl_event_wait(note.event, 2, MTL_WAIT_FOREVER));
+  CHECK_OK(mtl_event_wait(note.told, 1, MTL_WAIT_FOREVER));
   CHECK_EQUAL(note.wait_status, MTL_INVALID_STATE);
 }
 
