@@ -25,9 +25,11 @@ typedef struct mtli_group_class {
   // One row, or rows that are just so long, of so many whole simdgroups, 2 to
   // MTLI_MOST_SIMDGROUPS; 0: not that, or not known.
   uint32_t simdgroups;
-  // Along which dimension the rows lie: 0, x; 1, y, where threadgroups have one
-  // thread along x; 2, z, where they have one along x and y. Code for 1 and 2
-  // is for the launch turned by so many dimensions, as are row to simdgroups.
+  // The dimension that a row runs along. 0 is x; 1 is y, for threadgroups of
+  // one thread along x; 2 is z, for those of one thread along x and y. For 1
+  // and 2 the launch's dimensions are rotated by as many
+  // (mtli_cpu_launch.turn), and the fields above describe the rotated
+  // threadgroup.
   uint32_t row_dimension;
 } mtli_group_class;
 

@@ -73,8 +73,8 @@ struct mtl_buffer {
   mtl_storage_mode storage_mode;
   mtl_hazard_tracking hazard_tracking;
   bool guarded;
-  // NULL, or the memory that it lies in, at parent_offset_bytes: a heap's; or
-  // another device's, of which it is a view.
+  // The buffer whose memory this one is a part of, from parent_offset_bytes on:
+  // a heap's, or one of another device that this is a view of. NULL for none.
   mtl_buffer *parent;
   size_t parent_offset_bytes;
   mtl_heap *heap;              // +1; the runtime's: parent's; NULL for none

@@ -305,9 +305,10 @@ static void check_trap(rig_way way, uint32_t reason) {
   uint8_t *scratch = memory + MTLI_CPU_SCRATCH_MARGIN_BYTES;
   uint8_t *kept = scratch + sizeof(mtli_cpu_position);
   void *arguments[] = {out, NULL};
-  const mtli_cpu_launch launch = {arguments, {32, 1, 1}, {8, 1, 1}, {4, 1, 1},
-                                  0,         NULL,       NULL,      0,
-                                  NULL};
+  const mtli_cpu_launch launch = {.arguments = arguments,
+                                  .grid_threads = {32, 1, 1},
+                                  .group_threads = {8, 1, 1},
+                                  .group_count = {4, 1, 1}};
   const struct sigaction action = {.sa_handler = catch_trap};
   sigaction(SIGILL, &action, NULL);
   sigaction(SIGTRAP, &action, NULL);

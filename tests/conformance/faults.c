@@ -329,7 +329,8 @@ TEST(faults, assertion_tells_thread_line_and_expression) {
     CHECK_CONTAINS(text, "assertion failed: x < T(150) || x == 3");
     text = run_assertions(debug, NULL, size_of(1, 2, 1));
     CHECK_CONTAINS(text, "thread (0, ");
-    // Two threadgroups fail; only for debugging do they run in order.
+    // Both threadgroups 150 and 151 fail; only the debug tier runs them in
+    // order.
     CHECK(strstr(text, "of threadgroup (150, 0, 0)") ||
           (!debug && strstr(text, "of threadgroup (151, 0, 0)")));
   }

@@ -147,9 +147,9 @@ static const pass passes[] = {
     {"split_fminmax", mtlc_split_fminmax, T1},
     // Optimising would make masks of the numbers again.
     {"mask_as_integers", mtlc_mask_as_integers, T1},
-    // Optimising would join the strands again.
+    // LLVM's optimiser would merge the strands into whole vectors again.
     {"split_strands", mtlc_split_strands, T1},
-    // Optimising would join the blocks again.
+    // LLVM's optimiser would merge the blocks again.
     {"split_blocks", mtlc_split_blocks, CPU},
     // When every block is there.
     {"bfloat_across_blocks", mtlc_bfloat_across_blocks, CPU},

@@ -111,9 +111,8 @@ void cpu_groups_choose(const mtli_dispatch *dispatch, mtli_cpu_launch *launch) {
   launch->turn = choose_turn(dispatch);
   mtli_turn(own, launch->turn, launch->group_threads);
   if (launch->turn && !dispatch->indirect) {
-    uint32_t turned[2][3];
-    mtli_turn(own, launch->turn, turned[0]);
-    mtli_turn(grid, launch->turn, turned[1]);
-    (void)form(kernel, turned[0], turned[1], launch->group_threads);
+    uint32_t turned[3];
+    mtli_turn(grid, launch->turn, turned);
+    (void)form(kernel, launch->group_threads, turned, launch->group_threads);
   }
 }

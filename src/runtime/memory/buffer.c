@@ -258,10 +258,9 @@ mtl_status mtli_buffer_create_in(mtl_heap *heap, mtl_buffer *memory,
   return MTL_OK;
 }
 
-static mtl_status check_view(const mtl_device *device,
-                             const mtl_buffer *buffer) {
+static mtl_status check_view(mtl_device *device, const mtl_buffer *buffer) {
   static const char call[] = "mtl_buffer_create_remote_view";
-  const mtl_device *other = buffer->device;
+  mtl_device *other = buffer->device;
   if (other == device) {
     return mtli_fail(MTL_INVALID_ARGUMENT,
                      "%s: buffer '%s' is of device '%s' itself", call,

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/types.h"
 
 void mtlc_for_each_instruction(LLVMValueRef function, mtlc_visit *visit,
@@ -27,6 +28,39 @@ void mtlc_for_each_in_module(LLVMModuleRef module, mtlc_visit *visit,
        function = LLVMGetNextFunction(function)) {
     mtlc_for_each_instruction(function, visit, context);
   }
+}
+
+static LLVMValueRef build_like(LLVMBuilderRef builder, LLVMValueRef i,
+                               LLVMTypeRef type, LLVMValueRef *operands) {
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+  switch (opcode) {
+    case LLVMCall: return mtlc_call_overload(builder, i, type, operands);
+    case LLVMFNeg: return LLVMBuildFNeg(builder, operands[0], "");
+    case LLVMFreeze: return LLVMBuildFreeze(builder, operands[0], "");
+    case LLVMICmp:
+      return LLVMBuildICmp(builder, LLVMGetICmpPredicate(i), operands[0],
+                           operands[1], "");
+    case LLVMFCmp:
+      return LLVMBuildFCmp(builder, LLVMGetFCmpPredicate(i), operands[0],
+                           operands[1], "");
+    case LLVMSelect:
+      return LLVMBuildSelect(builder, operands[0], operands[1], operands[2],
+                             "");
+    default:
+      return LLVMIsABinaryOperator(i)
+                 ? LLVMBuildBinOp(builder, opcode, operands[0], operands[1], "")
+                 : LLVMBuildCast(builder, opcode, operands[0], type, "");
+  }
+}
+
+LLVMValueRef mtlc_build_like(LLVMBuilderRef builder, LLVMValueRef instruction,
+                             LLVMTypeRef type, LLVMValueRef *operands) {
+  LLVMValueRef made = build_like(builder, instruction, type, operands);
+  if (LLVMIsAInstruction(made) && LLVMCanValueUseFastMathFlags(instruction) &&
+      LLVMCanValueUseFastMathFlags(made)) {
+    LLVMSetFastMathFlags(made, LLVMGetFastMathFlags(instruction));
+  }
+  return made;
 }
 
 void mtlc_replace(LLVMValueRef instruction, LLVMValueRef value) {

@@ -36,6 +36,13 @@ bool mtlc_is_opcode(LLVMValueRef value, LLVMOpcode opcode);
 // True if an operation of two integers is defined for all operands: no
 // division.
 bool mtlc_is_plain_arithmetic(LLVMOpcode opcode);
+// Builds an instruction's operation once more, on operands of another width:
+// an elementwise call, arithmetic, a comparison, a select, a freeze or a cast.
+// Fast-math flags are taken over; others are not.
+//
+//   type  of the result
+LLVMValueRef mtlc_build_like(LLVMBuilderRef builder, LLVMValueRef instruction,
+                             LLVMTypeRef type, LLVMValueRef *operands);
 // Replaces an instruction by value and erases it.
 void mtlc_replace(LLVMValueRef instruction, LLVMValueRef value);
 // Returns the address that is `bytes` after pointer.

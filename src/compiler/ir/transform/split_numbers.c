@@ -104,29 +104,14 @@ static LLVMValueRef component(splitter *s, LLVMValueRef value, unsigned c) {
 
 static LLVMValueRef one_component(splitter *s, LLVMValueRef i, unsigned c) {
   enum { MOST_OPERANDS = 3 };
-  const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
   LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(i));
   LLVMValueRef operands[MOST_OPERANDS] = {0};
-  const int count = opcode == LLVMCall ? (int)LLVMGetNumArgOperands(i)
+  const int count = LLVMIsACallInst(i) ? (int)LLVMGetNumArgOperands(i)
                                        : LLVMGetNumOperands(i);
   for (int k = 0; k < count; k++) {
     operands[k] = component(s, LLVMGetOperand(i, (unsigned)k), c);
   }
-  switch (opcode) {
-    case LLVMICmp:
-      return LLVMBuildICmp(s->builder, LLVMGetICmpPredicate(i), operands[0],
-                           operands[1], "");
-    case LLVMSelect:
-      return LLVMBuildSelect(s->builder, operands[0], operands[1], operands[2],
-                             "");
-    case LLVMFreeze: return LLVMBuildFreeze(s->builder, operands[0], "");
-    case LLVMCall: return mtlc_call_overload(s->builder, i, type, operands);
-    default:
-      return count == 1
-                 ? LLVMBuildCast(s->builder, opcode, operands[0], type, "")
-                 : LLVMBuildBinOp(s->builder, opcode, operands[0], operands[1],
-                                  "");
-  }
+  return mtlc_build_like(s->builder, i, type, operands);
 }
 
 static LLVMValueRef put_together(splitter *s, LLVMValueRef instruction,

@@ -3,7 +3,8 @@
 // whose rows lie along y or z (group_class.h). From then on they lie along x.
 //
 // Requires  enter_kernel
-// Leaves    calls of mettle.position with the launch's dimensions; T1 only
+// Leaves    calls of mettle.position that number the dimensions as the turned
+//           launch does (cpu_abi.h); tier 1 only
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>

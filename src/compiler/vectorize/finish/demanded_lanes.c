@@ -79,29 +79,6 @@ static LLVMValueRef narrow(LLVMBuilderRef builder, LLVMValueRef value,
                            unsigned count, uint32_t depth);
 
 // Emits the same operation on fewer lanes.
-static LLVMValueRef operation(LLVMBuilderRef builder, LLVMValueRef i,
-                              LLVMValueRef *operands, unsigned count) {
-  const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
-  switch (opcode) {
-    case LLVMFNeg: return LLVMBuildFNeg(builder, operands[0], "");
-    case LLVMFCmp:
-      return LLVMBuildFCmp(builder, LLVMGetFCmpPredicate(i), operands[0],
-                           operands[1], "");
-    case LLVMICmp:
-      return LLVMBuildICmp(builder, LLVMGetICmpPredicate(i), operands[0],
-                           operands[1], "");
-    case LLVMSelect:
-      return LLVMBuildSelect(builder, operands[0], operands[1], operands[2],
-                             "");
-    case LLVMCall:
-      return mtlc_call_overload(
-          builder, i, LLVMVectorType(LLVMGetElementType(LLVMTypeOf(i)), count),
-          operands);
-    default:
-      return LLVMBuildBinOp(builder, opcode, operands[0], operands[1], "");
-  }
-}
-
 static LLVMValueRef narrow_operation(LLVMBuilderRef builder, LLVMValueRef i,
                                      unsigned count, uint32_t depth) {
   enum { MOST_OPERANDS = 3 };
@@ -115,12 +92,8 @@ static LLVMValueRef narrow_operation(LLVMBuilderRef builder, LLVMValueRef i,
   for (unsigned k = 0; k < operand_count; k++) {
     operands[k] = narrow(builder, LLVMGetOperand(i, k), count, depth);
   }
-  LLVMValueRef made = operation(builder, i, operands, count);
-  if (LLVMIsAInstruction(made) && LLVMCanValueUseFastMathFlags(made) &&
-      LLVMCanValueUseFastMathFlags(i)) {
-    LLVMSetFastMathFlags(made, LLVMGetFastMathFlags(i));
-  }
-  return made;
+  LLVMTypeRef type = LLVMVectorType(LLVMGetElementType(LLVMTypeOf(i)), count);
+  return mtlc_build_like(builder, i, type, operands);
 }
 
 // Returns the first lanes of a vector; any other value unchanged.

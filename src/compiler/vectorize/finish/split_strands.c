@@ -5,8 +5,9 @@
 // Here one register's lanes run through the whole formula, then the next's.
 //
 // Requires  a module that nothing optimises any more
-// Leaves    runs of elementwise 32-bit arithmetic as strands, one behind the
-//           other; where machines have 16 registers
+// Leaves    runs of elementwise 32-bit arithmetic split into strands, each the
+//           lanes of one register, one strand after the other; only where the
+//           machine has 16 vector registers
 #include "compiler/vectorize/finish/split_strands.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -15,7 +16,7 @@
 #include <string.h>
 
 #include "compiler/ir/kernel/kernel.h"
-#include "compiler/ir/llvm/calls.h"
+#include "compiler/ir/llvm/instructions.h"
 #include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/target/machine.h"
@@ -26,8 +27,9 @@ enum {
   WORD_BITS = 32,
   MOST_LANES_EACH = 16,
   MOST_REGISTERS = 16,  // with 32 it has not been measured
-  // A strand waits for itself: the processor must see the next one as well.
-  // Zen 3 has 256 instructions in flight, others no fewer than 224.
+  // A strand is one chain of dependent operations, so a processor must have the
+  // next strand in its reorder buffer too: 256 entries on Zen 3, 224 or more on
+  // other processors.
   MOST_IN_RUN = 100,
 };
 
@@ -208,27 +210,9 @@ static LLVMValueRef narrow(splitting *s, LLVMValueRef i, uint32_t strand) {
   }
   LLVMTypeRef type =
       LLVMVectorType(LLVMGetElementType(LLVMTypeOf(i)), s->lanes / s->strands);
-  const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
-  LLVMValueRef made;
-  if (opcode == LLVMCall) {
-    LLVMValueRef callee = LLVMGetIntrinsicDeclaration(
-        LLVMGetGlobalParent(LLVMGetCalledValue(i)),
-        LLVMGetIntrinsicID(LLVMGetCalledValue(i)), &type, 1);
-    made = LLVMBuildCall2(s->builder, LLVMGlobalGetValueType(callee), callee,
-                          in, (unsigned)count, "");
-  } else if (opcode == LLVMFNeg) {
-    made = LLVMBuildFNeg(s->builder, in[0], "");
-  } else if (LLVMIsACastInst(i)) {
-    made = LLVMBuildCast(s->builder, opcode, in[0], type, "");
-  } else {
-    made = LLVMBuildBinOp(s->builder, opcode, in[0], in[1], "");
-  }
+  LLVMValueRef made = mtlc_build_like(s->builder, i, type, in);
   if (LLVMIsAUIToFPInst(made) || LLVMIsAZExtInst(made)) {
     LLVMSetNNeg(made, LLVMGetNNeg(i));
-  }
-  if (LLVMIsAInstruction(made) && LLVMCanValueUseFastMathFlags(i) &&
-      LLVMCanValueUseFastMathFlags(made)) {
-    LLVMSetFastMathFlags(made, LLVMGetFastMathFlags(i));
   }
   return made;
 }

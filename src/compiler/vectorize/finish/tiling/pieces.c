@@ -111,40 +111,10 @@ static LLVMValueRef from_load(lanes_region *l, LLVMValueRef load,
 }
 
 // Emits the same operation on a piece of each operand.
-static LLVMValueRef bare_operation(lanes_region *l, LLVMValueRef i,
-                                   LLVMValueRef *operands) {
-  const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
-  LLVMTypeRef type = piece_type(l, i);
-  switch (opcode) {
-    case LLVMCall: return mtlc_call_overload(l->builder, i, type, operands);
-    case LLVMFNeg: return LLVMBuildFNeg(l->builder, operands[0], "");
-    case LLVMFreeze: return LLVMBuildFreeze(l->builder, operands[0], "");
-    case LLVMICmp:
-      return LLVMBuildICmp(l->builder, LLVMGetICmpPredicate(i), operands[0],
-                           operands[1], "");
-    case LLVMFCmp:
-      return LLVMBuildFCmp(l->builder, LLVMGetFCmpPredicate(i), operands[0],
-                           operands[1], "");
-    case LLVMSelect:
-      return LLVMBuildSelect(l->builder, operands[0], operands[1], operands[2],
-                             "");
-    default:
-      return LLVMIsABinaryOperator(i)
-                 ? LLVMBuildBinOp(l->builder, opcode, operands[0], operands[1],
-                                  "")
-                 : LLVMBuildCast(l->builder, opcode, operands[0], type, "");
-  }
-}
-
 static LLVMValueRef operation(lanes_region *l, LLVMValueRef i,
                               LLVMValueRef *operands) {
   lanes_take_line(l, i);
-  LLVMValueRef made = bare_operation(l, i, operands);
-  if (LLVMIsAInstruction(made) && LLVMCanValueUseFastMathFlags(i) &&
-      LLVMCanValueUseFastMathFlags(made)) {
-    LLVMSetFastMathFlags(made, LLVMGetFastMathFlags(i));
-  }
-  return made;
+  return mtlc_build_like(l->builder, i, piece_type(l, i), operands);
 }
 
 static LLVMValueRef make_lanes(lanes_region *l, LLVMValueRef i,
