@@ -72,6 +72,34 @@ def sources_may_include_what_lies_under_the_folder(tool):
 
 
 @case
+def a_function_of_another_source_is_no_failure(tool):
+    os.makedirs(os.path.join(tool.folder, "library"))
+    tool.write("library/main.metal", '''
+namespace deep { float twice(float x); }
+kernel void k(device float *x) { *x = deep::twice(*x); }
+''')
+    tool.write("library/more.metal", '''
+namespace deep { float twice(float x); }
+float thrice(float x) { if (deep::twice(x) > x) { return x * 3; } return x; }
+''')
+    assert tool("corpus", "library").code == 3  # both only declare it
+    tool.write("library/twice.metal",
+               "namespace deep {\nfloat twice(float x)\n{ return x * 2; }\n}")
+    result = tool.done("corpus", "library")
+    assert re.search("partial .*main.metal", result.out), result.out
+    assert "twice.metal defines it" in result.out, result.out
+    assert "partial, 0 skipped" in result.out, result.out
+    files = tool.done("corpus", "library", "--json").json()["files"]
+    assert files[0]["outcome"] == "partial", files
+    assert files[0]["needs"] == "twice.metal", files
+    tool.write("library/main.metal", '''
+float twice(float x);
+kernel void k(device float *x) { *x = twice(gone); }
+''')
+    assert tool("corpus", "library").code == 3
+
+
+@case
 def a_manifest_leaves_out_what_it_names(tool):
     _project(tool, MANIFEST + "skip deep/*\n")
     answer = tool.done("corpus", "project/sources", "--json").json()

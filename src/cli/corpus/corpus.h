@@ -13,6 +13,9 @@ typedef struct corpus_row {
   const char *name;  // path without the folder; part of path
   bool skipped;      // the manifest leaves it out
   bool compiled;
+  // Its functions of others keep it from compiling alone: part of diagnostic's
+  // reason, no error. The name of the first source that has one; NULL else.
+  const char *needs;
   size_t kernels;
   uint64_t compile_ns;
   // With --pipelines: machine code of each kernel.
@@ -65,6 +68,12 @@ bool corpus_manifest_read(const char *path, bool may_be_missing,
 void corpus_manifest_clear(corpus_manifest *manifest);
 // True if the manifest leaves out the file called name.
 bool corpus_manifest_skips(const corpus_manifest *manifest, const char *name);
+
+// Returns the name of the source that defines the first function that row calls
+// and only declares; NULL if errors, the compiler's text, has one that no other
+// source mends.
+const char *corpus_needs(const corpus_files *files, const corpus_row *row,
+                         const char *errors);
 
 // Options that a manifest can give at the most; a longer one is refused.
 #define CORPUS_MAX_OPTIONS 1000

@@ -14,6 +14,9 @@ static const char *outcome(const corpus_row *row) {
   if (row->skipped) {
     return "skipped";
   }
+  if (row->needs != NULL) {
+    return "partial";
+  }
   return row->compiled && row->failed == 0 ? "ok" : "failed";
 }
 
@@ -36,12 +39,16 @@ void corpus_print_row(const corpus_row *row, bool with_pipelines) {
   if (row->diagnostic != NULL) {
     printf("        %s\n", row->diagnostic);
   }
+  if (row->needs != NULL) {
+    printf("        %s defines it: Metal's tools link both\n", row->needs);
+  }
   fflush(stdout);
 }
 
 // The counts of all rows.
 typedef struct totals {
-  size_t tried, compiled, skipped, kernels, pipelines, vectorised, failed;
+  size_t tried, compiled, partial, skipped, kernels, pipelines, vectorised,
+      failed;
   uint64_t median_ns, worst_ns, compile_ns, pipeline_ns;
 } totals;
 
@@ -76,6 +83,7 @@ static totals count_rows(const corpus_files *files) {
     sum.skipped += row->skipped;
     sum.tried += !row->skipped;
     sum.compiled += row->compiled;
+    sum.partial += row->needs != NULL;
     sum.kernels += row->kernels;
     sum.pipelines += row->pipelines;
     sum.vectorised += row->vectorised;
@@ -89,8 +97,11 @@ static totals count_rows(const corpus_files *files) {
 
 void corpus_print_summary(const corpus_files *files, bool with_pipelines) {
   const totals sum = count_rows(files);
-  printf("%zu of %zu files compiled, %zu skipped; %zu kernels\n", sum.compiled,
-         sum.tried, sum.skipped, sum.kernels);
+  printf("%zu of %zu files compiled, ", sum.compiled, sum.tried);
+  if (sum.partial > 0) {
+    printf("%zu partial, ", sum.partial);
+  }
+  printf("%zu skipped; %zu kernels\n", sum.skipped, sum.kernels);
   printf(
       "compile time: %.0f ms a file at the median, %.0f ms at worst, "
       "%.1f s in all\n",
@@ -122,6 +133,10 @@ static void print_json_row(const corpus_row *row, bool with_pipelines) {
     fputs(", \"not_vectorised\": ", stdout);
     json_write_text(stdout, row->refusal);
   }
+  if (row->needs != NULL) {
+    fputs(", \"needs\": ", stdout);
+    json_write_text(stdout, row->needs);
+  }
   if (row->diagnostic != NULL) {
     fputs(", \"diagnostic\": ", stdout);
     json_write_text(stdout, row->diagnostic);
@@ -137,9 +152,10 @@ void corpus_print_json(const corpus_files *files, bool with_pipelines) {
     print_json_row(&files->rows[i], with_pipelines);
   }
   printf(
-      "],\n\"compiled\": %zu, \"tried\": %zu, \"skipped\": %zu, "
+      "],\n\"compiled\": %zu, \"tried\": %zu, \"partial\": %zu, \"skipped\": "
+      "%zu, "
       "\"kernels\": %zu, \"median_ms\": %.3f, \"worst_ms\": %.3f",
-      sum.compiled, sum.tried, sum.skipped, sum.kernels,
+      sum.compiled, sum.tried, sum.partial, sum.skipped, sum.kernels,
       milliseconds(sum.median_ns), milliseconds(sum.worst_ns));
   if (with_pipelines) {
     printf(", \"pipelines\": %zu, \"vectorised\": %zu, \"failed\": %zu",
