@@ -5,6 +5,7 @@ mettle_argument (native/launch.h): kind and index, object, offset, length."""
 from __future__ import annotations
 
 import ctypes
+import re
 import struct
 from typing import Any, Callable, Dict, FrozenSet, List, Optional, Sequence, \
     Tuple
@@ -21,7 +22,7 @@ from .tensor import Tensor
 from .texture import Sampler, Texture
 
 (BUFFER, MEMORY, VALUE, BYTES, TEXTURE, SAMPLER, TABLE, THREADGROUP,
- TENSOR) = range(9)
+ TENSOR, USED_BUFFER, USED_TEXTURE, USED_TABLE) = range(12)
 MOST_BYTES = 4096  # of mtl_compute_encoder_set_bytes
 
 from_buffer: Any = ctypes.c_char.from_buffer
@@ -33,6 +34,10 @@ CASTS = {"fp16": _dtypes.HALF, "fp32": _dtypes.FLOAT, "bf16": _dtypes.BFLOAT,
          "int16": _dtypes.SHORT, "uint16": _dtypes.USHORT,
          "int32": _dtypes.INT, "uint32": _dtypes.UINT,
          "int64": _dtypes.LONG, "uint64": _dtypes.ULONG}
+
+
+MATRIX = re.compile(r"(float|half|bfloat)([234])x([234])")
+POINTER = re.compile(r"(?:(?:const|device|constant) )*(\w+)(?: const)? ?\*")
 
 
 class Used:
@@ -58,7 +63,7 @@ class Parameter:
 
     __slots__ = ("name", "kind", "index", "argument", "device", "code",
                  "dtype", "memory", "_accepts", "_words", "_is_written",
-                 "_pack", "_convert")
+                 "_pack", "_convert", "_element")
 
     def __init__(self, argument: Argument, device: Any) -> None:
         self.argument = argument
@@ -68,11 +73,14 @@ class Parameter:
         self.code = _dtypes.MSL_NAMES.index(argument.type)
         self._accepts: Optional[FrozenSet[np.dtype]] = \
             _dtypes.ACCEPTED.get(self.code)
-        self._words = [self.word(kind) for kind in range(9)]
+        self._words = [self.word(kind) for kind in range(12)]
         self.memory = self._words[MEMORY]
         # Of arrays that need no further look.
+        is_plain = argument.components == 1 and argument.type != ""
         self.dtype = _dtypes.TO_NUMPY.get(self.code) \
-            if self.kind == "buffer" else None
+            if self.kind == "buffer" and is_plain else None
+        # Bytes of an element that is more than one number.
+        self._element = 0 if is_plain else argument.size
         self._is_written = argument.access != "read"
         self._pack: Optional[Callable[..., bytes]] = None
         self._convert: Any = None
@@ -85,6 +93,10 @@ class Parameter:
     def word(self, kind: int) -> int:
         """Kind and index in one."""
         return kind | self.index << 32
+
+    def _elements(self, size: int, nbytes: int) -> int:
+        """How many of the kernel's elements an array is."""
+        return nbytes // self._element if self._element else size
 
     def add(self, words: List[int], value: Any, used: Used) -> None:
         """Appends the four words of value."""
@@ -100,7 +112,7 @@ class Parameter:
                       value.offset, 0)
             used.resources.append(buffer)
             if used.count is None:
-                used.count = value.size
+                used.count = self._elements(value.size, value.nbytes)
         elif (given is float or given is int) and self._pack is not None:
             self._add_number(words, value)
         elif self.kind == "buffer" and _host.is_tensor(value):
@@ -120,7 +132,7 @@ class Parameter:
         used.is_host = True
         used.keeps.append(value)
         if used.count is None:
-            used.count = count
+            used.count = self._elements(count, size)
 
     def _add_memory(self, words: List[int], value: np.ndarray, used: Used) -> \
             None:
@@ -135,7 +147,7 @@ class Parameter:
         used.is_host = True
         used.keeps.append(value)
         if used.count is None:
-            used.count = value.size
+            used.count = self._elements(value.size, value.nbytes)
 
     def _address(self, value: np.ndarray) -> int:
         """Of an array that is read-only, empty, or of a type that buffers do
@@ -234,7 +246,7 @@ class Parameter:
         if isinstance(value, (int, float)) and self._pack is not None:
             self._add_number(words, value)
             return
-        raw = self._bytes_of(value)
+        raw = self._bytes_of(words, value, used)
         if not 0 < len(raw) <= MOST_BYTES:
             raise InvalidArgumentError(
                 f"argument {self.name!r}: {len(raw)} bytes; values have 1 to "
@@ -250,12 +262,17 @@ class Parameter:
         used.keeps.append(held)
         words += (self._words[BYTES], addressof(held), 0, len(raw))
 
-    def _bytes_of(self, value: Any) -> bytes:
+    def _bytes_of(self, words: List[int], value: Any, used: Used) -> bytes:
         argument = self.argument
         try:
             if isinstance(value, dict):
-                return struct_bytes(argument.members, value, argument.size,
-                                    self.name)
+                return struct_bytes(
+                    argument.members, value, argument.size, self.name,
+                    lambda member, item, path: self._reach(
+                        words, member, item, path, used))
+            matrix = MATRIX.fullmatch(argument.type_name)
+            if matrix is not None:
+                return matrix_bytes(matrix, argument.size, value)
             if not argument.type:
                 raise TypeError("a struct wants a dict or bytes")
             return typed_bytes(self.code, argument.components, argument.size,
@@ -264,6 +281,68 @@ class Parameter:
             raise type(error)(f"argument {self.name!r} is "
                               f"{argument.type_name} in the kernel: "
                               f"{error}") from None
+
+    def _reach(self, words: List[int], member: Member, value: Any, path: str,
+               used: Used) -> bytes:
+        """What a struct holds of a buffer, an array, a texture, a sampler or
+        a function table, which the kernel may then use."""
+        used.keeps.append(value)
+        kind = POINTER.fullmatch(member.type_name)
+        if kind is not None:
+            if value is None:
+                return bytes(8)
+            return self._address_of(words, kind[1], value, path, used)
+        wanted, word = (Sampler, None) \
+            if member.type_name.startswith("sampler") else \
+            (Texture, USED_TEXTURE) if member.type_name.startswith(
+                ("texture", "depth")) else (FunctionTable, USED_TABLE)
+        if not isinstance(value, wanted):
+            raise TypeError(f"{path} is {member.type_name} in the kernel, "
+                            f"{type(value).__name__} was given")
+        if isinstance(value, Texture):
+            used.resources.append(value)
+        if word is not None:
+            words += (self._words[word], value.handle, 0, 0)
+        return value.resource_id.to_bytes(8, "little")
+
+    def _address_of(self, words: List[int], type_name: str, value: Any,
+                    path: str, used: Used) -> bytes:
+        if isinstance(value, Buffer):
+            buffer, offset = value, value.offset
+        else:
+            buffer, offset = self._buffer_of(type_name, value, path, used)
+        used.resources.append(buffer)
+        used.keeps.append(buffer)
+        words += (self._words[USED_BUFFER], buffer.handle, 0, 0)
+        return (buffer.gpu_address + offset).to_bytes(8, "little")
+
+    def _buffer_of(self, type_name: str, value: Any, path: str, used: Used) \
+            -> Tuple[Buffer, int]:
+        """(buffer, offset) of an array that a pointer leads to."""
+        given: Any = value
+        if isinstance(value, Array):
+            pass
+        elif _gpu.gpu_of(value) is not None:
+            given = over_gpu(value, self.device)
+            used.is_host = True
+        elif _host.is_array(value):
+            given = _host.as_numpy(value)
+            if not given.flags.c_contiguous or not given.flags.writeable:
+                raise TypeError(f"{path} wants an array that is contiguous "
+                                "and may be written")
+            used.is_host = True
+        else:
+            raise TypeError(f"{path} is a pointer in the kernel: it wants an "
+                            f"array, {type(value).__name__} was given")
+        accepts = _dtypes.ACCEPTED.get(_dtypes.MSL_NAMES.index(type_name)) \
+            if type_name in _dtypes.MSL_NAMES else None
+        if accepts is not None and given.dtype not in accepts:
+            raise TypeError(f"{path} points to {type_name} in the kernel, the "
+                            f"array is of {given.dtype}")
+        if isinstance(given, Array):
+            return given.buffer, given.offset
+        buffer = Buffer.over(self.device, given)
+        return buffer, buffer.offset
 
 
 class TensorParameter(Parameter):
@@ -314,6 +393,9 @@ def typed_bytes(code: int, components: int, size: int, value: Any) -> bytes:
     if the size says so."""
     raw = _dtypes.value_bytes(code, value)
     width = components * len(_dtypes.value_bytes(code, 0))
+    if len(raw) % width:
+        raise InvalidArgumentError(
+            f"{np.size(value)} numbers for a vector of {components}")
     if width and size > width and len(raw) % width == 0:
         gap = bytes(size - width)
         raw = b"".join(raw[i:i + width] + gap
@@ -321,8 +403,22 @@ def typed_bytes(code: int, components: int, size: int, value: Any) -> bytes:
     return raw
 
 
+def matrix_bytes(matrix: Any, size: int, value: Any) -> bytes:
+    """A matrix, or several, as its columns."""
+    columns, rows = int(matrix[2]), int(matrix[3])
+    shape = np.shape(value)
+    if shape[-2:] != (columns, rows) and shape != (columns * rows,):
+        raise TypeError(f"it wants {columns} columns of {rows} numbers, the "
+                        f"value's shape is {shape}")
+    return typed_bytes(_dtypes.MSL_NAMES.index(matrix[1]), rows,
+                       size // columns, value)
+
+
+Reach = Callable[[Member, Any, str], bytes]
+
+
 def struct_bytes(members: Sequence[Member], values: Dict[str, Any], size: int,
-                 path: str) -> bytes:
+                 path: str, reach: Reach) -> bytes:
     """A struct by the names of its members; the rest is zeros."""
     known = {member.name: member for member in members}
     result = bytearray(size)
@@ -331,7 +427,7 @@ def struct_bytes(members: Sequence[Member], values: Dict[str, Any], size: int,
         if member is None:
             raise TypeError(f"{path} has no member {name!r}; there are "
                             f"{', '.join(known) or 'none'}")
-        raw = _member_bytes(member, value, f"{path}.{name}")
+        raw = _member_bytes(member, value, f"{path}.{name}", reach)
         room = member.size * member.array_length
         if len(raw) > room:
             raise TypeError(f"{path}.{name} has {room} bytes, not {len(raw)}")
@@ -339,21 +435,28 @@ def struct_bytes(members: Sequence[Member], values: Dict[str, Any], size: int,
     return bytes(result)
 
 
-def _member_bytes(member: Member, value: Any, path: str) -> bytes:
+def _member_bytes(member: Member, value: Any, path: str, reach: Reach) -> \
+        bytes:
     if isinstance(value, dict):
-        return struct_bytes(member.members, value, member.size, path)
+        return struct_bytes(member.members, value, member.size, path, reach)
     if isinstance(value, (list, tuple)) and value and \
             isinstance(value[0], dict):
-        return b"".join(struct_bytes(member.members, one, member.size, path)
-                        for one in value)
+        return b"".join(struct_bytes(member.members, one, member.size, path,
+                                     reach) for one in value)
     if isinstance(value, (bytes, bytearray)):
         return bytes(value)
-    if not member.type:
+    if member.members:
         raise TypeError(f"{path} is {member.type_name}: it wants a dict or "
                         "bytes")
+    if not member.type:
+        return reach(member, value, path)
     code = _dtypes.MSL_NAMES.index(member.type)
-    return typed_bytes(code, member.components,
-                       member.size // max(member.columns, 1), value)
+    try:
+        return typed_bytes(code, member.components,
+                           member.size // max(member.columns, 1), value)
+    except InvalidArgumentError as error:
+        raise InvalidArgumentError(f"{path} is {member.type_name}: "
+                                   f"{error}") from None
 
 
 def describe(arguments: Sequence[Argument], device: Any) -> \

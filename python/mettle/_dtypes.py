@@ -71,12 +71,22 @@ def name_of(dtype: Any) -> str:
 
 def to_numpy(dtype: Any) -> np.dtype:
     """The NumPy type of whatever names one."""
+    if isinstance(dtype, np.dtype) and dtype.isnative:
+        return _plain(dtype)
     name = name_of(dtype)
     if name == "bfloat16":
         if BFLOAT16 is None:
             raise TypeError("bfloat16 arrays want the package ml_dtypes")
         return BFLOAT16
-    return np.dtype({"half": "float16", "float": "float32"}.get(name, name))
+    return _plain(np.dtype({"half": "float16", "float": "float32"}.get(name,
+                                                                       name)))
+
+
+def _plain(dtype: np.dtype) -> np.dtype:
+    """The type itself, unless kernels could make nothing of it."""
+    if dtype.hasobject or dtype.kind in "SUmM":
+        raise TypeError(f"a kernel knows no elements of {dtype}")
+    return dtype
 
 
 def msl_type(dtype: Any) -> str:

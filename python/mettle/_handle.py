@@ -31,6 +31,12 @@ class Handle:
         assert self._as_parameter_ is not None
         return self._as_parameter_
 
+    def _title(self) -> str:
+        """The class, and the label of a labelled object."""
+        label: str = getattr(self, "label", "")
+        return f"mettle.{type(self).__name__}" + (f" {label!r}" if label
+                                                  else "")
+
     def __reduce__(self) -> Any:
         raise TypeError(f"a {type(self).__name__} belongs to its process")
 

@@ -94,6 +94,18 @@ def as_numpy(value: Any) -> np.ndarray:
     return np.asarray(value)
 
 
+def of_python(values: Any) -> np.ndarray:
+    """Lists and numbers as NumPy's array of what MSL has."""
+    found = np.asarray(values)
+    kind = found.dtype.str[1:]
+    if kind in ("i8", "u8") and found.size and (
+            int(found.min()) < -1 << 31 or int(found.max()) >= 1 << 31):
+        raise OverflowError(f"{values!r} does not fit int32, as which integers "
+                            "are taken; a dtype says otherwise")
+    small = {"f8": np.float32, "i8": np.int32}.get(kind)
+    return found if small is None else found.astype(small)
+
+
 def row_strides(shape: Sequence[int]) -> Tuple[int, ...]:
     """The strides, in elements, of a contiguous array."""
     strides: List[int] = []

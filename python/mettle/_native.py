@@ -7,6 +7,7 @@ Each function is one line of TABLE, `name: arguments -> result`, in letters
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 from ctypes import (c_bool, c_char_p, c_int, c_size_t, c_uint8, c_uint32,
                     c_uint64, c_void_p)
@@ -41,12 +42,33 @@ def _check(status: int) -> None:
         raise failure(status, last_error())
 
 
+def _unsigned(kind: Any) -> Any:
+    """The type of an argument that refuses what ctypes would cut."""
+    most = (1 << 8 * ctypes.sizeof(kind)) - 1
+
+    class Unsigned:
+        """An integer argument."""
+
+        @staticmethod
+        def from_param(value: Any) -> Any:
+            """The argument as ctypes has it."""
+            number = operator.index(value)
+            if not 0 <= number <= most:
+                raise OverflowError(f"{number} is not within 0 to {most}")
+            return kind(number)
+    return Unsigned
+
+
 # f out-pointer of any kind; p handle; S text; s status, raised; t result text
 LETTERS: Dict[str, Any] = {
     "p": c_void_p, "f": c_void_p, "S": c_char_p, "i": c_int, "u": c_uint32,
     "U": c_uint64, "z": c_size_t, "b": c_bool, "B": c_uint8, "G": Size,
     "R": Region, "A": Allocation, "T": Times, "s": _check, "t": c_char_p,
     "v": None}
+
+# For numbers that callers give; those of a launch are of our own making.
+CHECKED = {**LETTERS, **{letter: _unsigned(LETTERS[letter])
+                         for letter in "uUzB"}}
 
 TABLE = """
 mtl_version: -> t
@@ -301,12 +323,13 @@ mtl_model_swap_constants: p -> s
 class Functions:
     """The functions of one library as attributes."""
 
-    def __init__(self, library: ctypes.CDLL, table: str) -> None:
+    def __init__(self, library: ctypes.CDLL, table: str,
+                 letters: Dict[str, Any]) -> None:
         for line in table.strip().split("\n"):
             name, _, types = line.partition(":")
             arguments, _, result = types.partition("->")
             function = getattr(library, name)
-            function.argtypes = [LETTERS[letter]
+            function.argtypes = [letters[letter]
                                  for letter in arguments.split()]
             function.restype = LETTERS[result.strip()]
             if result.strip() == "t":
@@ -320,8 +343,8 @@ class Functions:
 _last_error = LIBRARY.mtl_last_error
 _last_error.restype = c_void_p
 _last_error.argtypes = []
-mtl = Functions(LIBRARY, TABLE)
-launch = Functions(LAUNCH, LAUNCH_TABLE)
+mtl = Functions(LIBRARY, TABLE, CHECKED)
+launch = Functions(LAUNCH, LAUNCH_TABLE, LETTERS)
 
 
 def encode(text: Optional[str]) -> Optional[bytes]:
@@ -339,8 +362,12 @@ def make(function: Callable[..., Any], *arguments: Any) -> int:
 
 def triple(sizes: Any, what: str) -> Tuple[int, int, int]:
     """(x, y, z) of an int or of up to three."""
-    values = (sizes,) if isinstance(sizes, int) else \
-        tuple(int(size) for size in sizes)
+    try:
+        values = tuple(map(operator.index, sizes)) if hasattr(
+            sizes, "__iter__") else (operator.index(sizes),)
+    except TypeError:
+        raise TypeError(f"{what} is an integer or up to three, not "
+                        f"{sizes!r}") from None
     if not 1 <= len(values) <= 3:
         raise BY_STATUS[1](f"{what} has {len(values)} sides, 1 to 3 are "
                            "possible")

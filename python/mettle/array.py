@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import ctypes
 import math
-from typing import Any, Iterator, Optional, Sequence, Tuple, Union
+import operator
+from typing import Any, Iterable, Iterator, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -17,6 +18,19 @@ from .errors import InvalidArgumentError
 
 Shape = Union[int, Sequence[int]]
 CPU = (1, 0)  # DLPack: kDLCPU
+
+
+def sides_of(shape: Shape) -> Tuple[int, ...]:
+    """The sides of a shape, of which an integer is one."""
+    try:
+        sides = tuple(map(operator.index, shape)) if isinstance(
+            shape, Iterable) else (operator.index(shape),)
+    except TypeError:
+        raise TypeError(f"a shape is made of integers, not {shape!r}") \
+            from None
+    if any(side < 0 for side in sides):
+        raise InvalidArgumentError(f"a shape of {sides}: no side is negative")
+    return sides
 
 
 class Array:
@@ -30,8 +44,7 @@ class Array:
                  offset: int = 0) -> None:
         """offset is in bytes."""
         self.buffer = buffer
-        self.shape: Tuple[int, ...] = (shape,) if isinstance(shape, int) \
-            else tuple(int(side) for side in shape)
+        self.shape: Tuple[int, ...] = sides_of(shape)
         self.dtype: np.dtype = _dtypes.to_numpy(dtype)
         self.offset = offset
         if offset < 0 or offset + self.nbytes > len(buffer):
@@ -66,6 +79,24 @@ class Array:
     def device(self) -> Device:
         """Where it is."""
         return self.buffer.device
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        return operator.index(self.numpy())
+
+    def __bool__(self) -> bool:
+        return bool(self.numpy())
+
+    def __bytes__(self) -> bytes:
+        return self.numpy().tobytes()
+
+    def __deepcopy__(self, _known: Any) -> "Array":
+        return self.copy()
 
     def __len__(self) -> int:
         if not self.shape:
@@ -102,15 +133,18 @@ class Array:
         """The same memory in another shape; one side may be -1."""
         sides = shape[0] if len(shape) == 1 and not isinstance(
             shape[0], int) else shape
-        sides = np.empty(self.shape, np.void).reshape(sides).shape \
-            if self.size else tuple(sides)
+        # Elements without bytes, or no elements: nothing is allocated.
+        sides = np.empty(self.shape, np.void if self.size else np.uint8
+                         ).reshape(sides).shape
         return Array(self.buffer, sides, self.dtype, self.offset)
 
     def view(self, dtype: Any) -> "Array":
         """The same bytes as elements of another type of the same size."""
         kind = _dtypes.to_numpy(dtype)
         if kind.itemsize != self.itemsize:
-            raise InvalidArgumentError(f"elements of {self.dtype} as {kind}")
+            raise InvalidArgumentError(
+                f"elements of {self.dtype}, {self.itemsize} bytes each, "
+                f"cannot be seen as {kind}, {kind.itemsize} bytes each")
         return Array(self.buffer, self.shape, kind, self.offset)
 
     def copy(self) -> "Array":
@@ -174,7 +208,7 @@ def _as_bfloat(capsule: Any) -> Any:
 def empty(shape: Shape, dtype: Any = np.float32, *,
           device: Optional[Device] = None) -> Array:
     """A new array, of zeros too: a buffer's memory always is."""
-    sides = (shape,) if isinstance(shape, int) else tuple(shape)
+    sides = sides_of(shape)
     count = math.prod(sides) * _dtypes.to_numpy(dtype).itemsize
     buffer = Buffer(device or default_device(), max(count, 1))
     return Array(buffer, sides, dtype)
@@ -203,15 +237,15 @@ def ones(shape: Shape, dtype: Any = np.float32, *,
 def array(values: Any, dtype: Any = None, *,
           device: Optional[Device] = None) -> Array:
     """A new array with a copy of values: any array, lists, numbers. Python's
-    floats become float32 and its integers int32, as MSL has them."""
+    floats become float32 and its integers int32, as MSL has them; larger ones
+    want a dtype."""
     if _host.is_array(values) or isinstance(values, (Array, np.generic)):
         source = _host.as_numpy(values) if not isinstance(values, np.generic) \
             else np.asarray(values)
+    elif dtype is None:
+        source = _host.of_python(values)
     else:
-        source = np.asarray(values)
-        small = {"f8": np.float32, "i8": np.int32}.get(source.dtype.str[1:])
-        if dtype is None and small is not None:
-            source = source.astype(small)
+        source = np.asarray(values, _dtypes.to_numpy(dtype))
     kind = source.dtype if dtype is None else _dtypes.to_numpy(dtype)
     result = empty(source.shape, kind, device=device)
     result.numpy()[...] = source
@@ -231,7 +265,8 @@ def asarray(values: Any, *, device: Optional[Device] = None) -> Array:
     if not _host.is_array(values):
         return array(values, device=device)
     host = _host.as_numpy(values)
-    if not host.flags.c_contiguous or not host.flags.writeable:
+    if not host.flags.c_contiguous or not host.flags.writeable or \
+            not host.dtype.isnative:
         return array(host, device=device)
     buffer = Buffer.over(device or default_device(), host)
     buffer._keeps = (values, host)

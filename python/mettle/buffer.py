@@ -34,11 +34,16 @@ def buffer_desc(source: Any, **fields: Any) -> BufferDesc:
     """mtl_buffer_desc of a number of bytes, or of an array to copy, which the
     result keeps."""
     desc = BufferDesc(**fields)
+    if isinstance(source, str):
+        raise TypeError("a buffer is made of a number of bytes or of an array, "
+                        "not of a str; its encode() makes bytes")
     if isinstance(source, (int, np.integer)):
         if source < 0:
             raise InvalidArgumentError(f"a length of {source} bytes")
         desc.length_bytes = int(source)
     else:
+        if isinstance(source, (list, tuple)):
+            source = _host.of_python(source)
         desc.source = np.ascontiguousarray(_host.as_numpy(source))
         desc.length_bytes = desc.source.nbytes
         desc.bytes = desc.source.ctypes.data
@@ -108,8 +113,7 @@ class Buffer(Handle):
         return mtl.mtl_buffer_storage_mode(self) == STORAGE["private"]
 
     def __repr__(self) -> str:
-        label = f" {self.label!r}" if self.label else ""
-        return f"<mettle.Buffer{label} of {len(self)} bytes>"
+        return f"<{self._title()} of {len(self)} bytes>"
 
     def __len__(self) -> int:
         return mtl.mtl_buffer_length(self)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """export_mps.py: compiles PyTorch models for device "mps" where there is none.
 
-    import torch, export_mps
+    import torch
+    from mettle import export_mps
     export_mps.export(net.eval(), (torch.randn(8, 16),), "net")
 
 makes net/model.so and net/model_weights.blob, for `mettle model run`. It wants
@@ -9,8 +10,8 @@ torch 2.13 or newer, for the CPU, and g++. Generated code embeds PyTorch's
 headers.
 
 Inductor asks a real mps device for three facts and for its guard, which are
-answered here, and it lowers with fake mps tensors: weights are real again only where they are
-written. Random numbers and float64 do not export."""
+answered here, and it lowers with fake mps tensors: weights are real again only
+where they are written. Random numbers and float64 do not export."""
 
 import glob
 import operator
@@ -21,7 +22,15 @@ import subprocess
 import sys
 import tempfile
 
-import torch
+try:
+    import torch
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
+    raise ModuleNotFoundError(
+        "mettle.export_mps compiles PyTorch's models: it wants torch 2.13 or "
+        "newer, for the CPU (pip install 'torch>=2.13'), and g++",
+        name="torch") from None
 import torch._inductor.codegen.cpp_wrapper_cpu as cpp_wrapper_cpu
 import torch._inductor.codegen.cpp_wrapper_gpu as cpp_wrapper_gpu
 import torch._inductor.codegen.mps as mps_code
@@ -398,3 +407,8 @@ def export(module, inputs, folder, dynamic_shapes=None):
         for path in glob.glob(f"{work}/**/*.{ending}", recursive=True):
             shutil.move(path, os.path.join(folder, name))
     shutil.rmtree(work)
+
+
+if __name__ == "__main__":
+    sys.exit("mettle.export_mps is imported, not run: export(module, inputs, "
+             "folder) compiles a model")

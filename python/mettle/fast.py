@@ -9,8 +9,10 @@ of dimensions are parameters if the body names them."""
 from __future__ import annotations
 
 import ctypes
+import inspect
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, \
+    Sequence, Tuple, Union
 
 import numpy as np
 
@@ -24,8 +26,11 @@ from .errors import InvalidArgumentError
 from .library import Library, Pipeline
 from .shader import WAIT, _pack_sizes, commit
 
+OPTIONS = inspect.signature(Library.compile).parameters.keys() - {
+    "device", "source", "file_name"}
 CONSTANT_SIZE = 8  # MLX: an input of fewer elements is constant
-Template = Sequence[Tuple[str, Any]]
+Pairs = Sequence[Tuple[str, Any]]
+Template = Union[Pairs, Mapping[str, Any]]
 
 
 class _Input(NamedTuple):
@@ -43,10 +48,8 @@ class _Input(NamedTuple):
 def _host_input(value: Any, row_contiguous: bool) -> _Input:
     is_ours = not _host.is_array(value)
     if is_ours:
-        host = np.asarray(value)
-        small = {"f8": np.float32, "i8": np.int32}.get(host.dtype.str[1:])
-        if small is not None and not isinstance(value, np.generic):
-            host = host.astype(small)
+        host = np.asarray(value) if isinstance(value, np.generic) \
+            else _host.of_python(value)
     else:
         host = _host.as_numpy(value)
     if row_contiguous and not host.flags.c_contiguous:
@@ -78,7 +81,7 @@ def _extent(host: np.ndarray) -> Tuple[int, int, int]:
     return low, first - low, high + host.itemsize - low
 
 
-def _template_words(template: Template) -> Tuple[List[str], List[str]]:
+def _template_words(template: Pairs) -> Tuple[List[str], List[str]]:
     """(parameters, arguments) of the kernel's template."""
     parameters, arguments = [], []
     for name, value in template:
@@ -89,6 +92,9 @@ def _template_words(template: Template) -> Tuple[List[str], List[str]]:
             parameters.append(f"int {name}")
             arguments.append(str(int(value)))
         else:
+            if isinstance(value, (float, complex)):
+                raise TypeError(f"template {name!r} is a type, an integer or "
+                                f"a truth value, not {value!r}")
             parameters.append(f"typename {name}")
             arguments.append(_dtypes.msl_type(value))
     return parameters, arguments
@@ -101,6 +107,20 @@ class MetalKernel:
                  output_names: Sequence[str], source: str, header: str,
                  ensure_row_contiguous: bool, atomic_outputs: bool,
                  device: Optional[Device], options: Dict[str, Any]) -> None:
+        if not re.fullmatch(r"\w+", name, re.ASCII):
+            raise InvalidArgumentError(f"metal_kernel {name!r}: the name is "
+                                       "part of a function's, of letters, "
+                                       "digits and _")
+        for what, names in (("input_names", input_names),
+                            ("output_names", output_names)):
+            if isinstance(names, str):
+                raise TypeError(f"metal_kernel {name!r}: {what} is a list of "
+                                f"names, not {names!r}")
+        for option in options:
+            if option not in OPTIONS:
+                raise TypeError(f"metal_kernel {name!r} has no option "
+                                f"{option!r}; there are "
+                                f"{', '.join(sorted(OPTIONS))}")
         if not output_names:
             raise InvalidArgumentError(f"metal_kernel {name!r}: it has no "
                                        "outputs")
@@ -152,23 +172,26 @@ class MetalKernel:
                         for name in self._attributes]
 
     def _text(self, inputs: Sequence[_Input], dtypes: Sequence[np.dtype],
-              template: Template) -> str:
+              template: Pairs) -> str:
         parameters, arguments = _template_words(template)
         signature = ",\n    ".join(self._parameters(inputs, dtypes))
         function = f"custom_kernel_{self.name}"
-        text = [PRELUDE, self.header]
+        # Errors, findings and faults have the lines that the caller wrote.
+        text = [PRELUDE, f'#line 1 "{self.name}.header"', self.header,
+                f'#line 1 "{self.name}.signature"']
         if parameters:
             text.append(f"template <{', '.join(parameters)}>")
         text.append(f"[[kernel]] void {function}(\n    {signature}) {{\n"
-                    f"{self.source}\n}}")
+                    f'#line 1 "{self.name}"\n{self.source}\n}}')
         if parameters:
             instance = f"{function}<{', '.join(arguments)}>"
-            text.append(f'template [[host_name("{function}")]] [[kernel]] '
+            text.append(f'#line 1 "{self.name}.instance"\n'
+                        f'template [[host_name("{function}")]] [[kernel]] '
                         f"decltype({instance}) {instance};")
         return "\n".join(text) + "\n"
 
     def _pipeline(self, inputs: Sequence[_Input], dtypes: Sequence[np.dtype],
-                  template: Template, verbose: bool) -> Pipeline:
+                  template: Pairs, verbose: bool) -> Pipeline:
         key = (tuple((i.msl, i.size < CONSTANT_SIZE, bool(i.shape))
                      for i in inputs), tuple(dtypes),
                tuple((name, value if isinstance(value, (bool, int))
@@ -179,8 +202,10 @@ class MetalKernel:
         if found is None or verbose:
             text = self._text(inputs, dtypes, template)
             if verbose:
-                print(f"Generated source code for `{self.name}`:\n```\n"
-                      f"{text[len(PRELUDE):]}\n```")
+                shown = re.sub(r"^#line .*\n", "", text[len(PRELUDE):],
+                               flags=re.MULTILINE)
+                print(f"Generated source code for `{self.name}`:\n```"
+                      f"{shown}\n```")
         if found is None:
             library = Library.compile(self._device or default_device(), text,
                                       file_name=None, **self._options)
@@ -208,13 +233,19 @@ class MetalKernel:
         verbose        prints the source that is compiled
         wait           None waits if an input is memory of another package's
         stream         MLX's; there is one queue"""
+        pairs = list(template.items()) if isinstance(template, Mapping) else \
+            list(template or [])
+        for pair in pairs:
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise TypeError(f"metal_kernel {self.name!r}: template holds "
+                                "pairs of a name and a value, not "
+                                f"{pair!r}")
         self._check(inputs, output_shapes, output_dtypes)
         dtypes = [_dtypes.to_numpy(dtype) for dtype in output_dtypes]
-        given = [_input(value, self.ensure_row_contiguous,
-                        self._device or default_device())
-                 for value in inputs]
-        pipeline = self._pipeline(given, dtypes, template or [], verbose)
-        outputs = [empty(tuple(shape), dtype, device=pipeline.device)
+        given = [self._given(name, value)
+                 for name, value in zip(self.input_names, inputs)]
+        pipeline = self._pipeline(given, dtypes, pairs, verbose)
+        outputs = [empty(shape, dtype, device=pipeline.device)
                    for shape, dtype in zip(output_shapes, dtypes)]
         if init_value is not None:
             for output in outputs:
@@ -228,12 +259,24 @@ class MetalKernel:
                WAIT if wait else 0, used)
         return outputs
 
+    def _given(self, name: str, value: Any) -> _Input:
+        try:
+            return _input(value, self.ensure_row_contiguous,
+                          self._device or default_device())
+        except TypeError as error:
+            raise TypeError(f"metal_kernel {self.name!r}, input {name!r}: "
+                            f"{error}") from None
+
     def _check(self, inputs: Sequence[Any], shapes: Sequence[Any],
                dtypes: Sequence[Any]) -> None:
         for what, values, names in (
                 ("inputs", inputs, self.input_names),
                 ("output_shapes", shapes, self.output_names),
                 ("output_dtypes", dtypes, self.output_names)):
+            if isinstance(values, (str, type)) or \
+                    not hasattr(values, "__len__"):
+                raise TypeError(f"metal_kernel {self.name!r}: {what} is a "
+                                f"list, not {values!r}")
             if len(values) != len(names):
                 raise InvalidArgumentError(
                     f"metal_kernel {self.name!r}: {what} has {len(values)} "

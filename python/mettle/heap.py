@@ -64,7 +64,7 @@ class Heap(Handle):
                               ctypes.byref(desc)))
 
     def __repr__(self) -> str:
-        return f"<mettle.Heap {self.label!r} of {len(self)} bytes>"
+        return f"<{self._title()} of {len(self)} bytes>"
 
     def __len__(self) -> int:
         return mtl.mtl_heap_length(self)

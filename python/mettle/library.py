@@ -159,8 +159,9 @@ class Library(Handle):
     @classmethod
     def compile(cls, device: "Device", source: str, *,
                 macros: Optional[Mapping[str, Any]] = None,
-                include_paths: Sequence[Union[str, os.PathLike]] = (),
-                headers: Headers = None, file_name: Optional[str] = None,
+                include_paths: Union[str, os.PathLike, Sequence[Union[
+                    str, os.PathLike]]] = (), headers: Headers = None,
+                file_name: Optional[str] = None,
                 language_version: Optional[str] = None,
                 math_mode: str = "fast", debug: bool = False,
                 permissive: bool = False) -> "Library":
@@ -184,6 +185,11 @@ class Library(Handle):
             raise InvalidArgumentError(f"language_version "
                                        f"{language_version!r} is none of "
                                        "2.4, 3.0, 3.1, 3.2, 4.0, 4.1")
+        if not isinstance(source, str):
+            raise TypeError("source is the text of a kernel, a str, not "
+                            f"{type(source).__name__}")
+        if isinstance(include_paths, (str, os.PathLike)):
+            include_paths = [include_paths]
         text = source.encode()
         names = dict(macros or {})
         table = (_structures.Macro * len(names))(*(
@@ -427,7 +433,7 @@ class Pipeline(Handle):
             mtl.mtl_pipeline_create, function, ctypes.byref(desc))))
 
     def __repr__(self) -> str:
-        return f"<mettle.Pipeline {self.label!r}>"
+        return f"<{self._title()}>"
 
     @property
     def label(self) -> str:

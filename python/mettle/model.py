@@ -10,14 +10,14 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Union
 
 from . import _loading, _native, _structures
 from ._handle import Handle
-from ._native import AOTI_TABLE, Functions, encode, make
+from ._native import AOTI_TABLE, CHECKED, Functions, encode, make
 from ._structures import ModelTensor
 from .array import Array, array
 from .buffer import Buffer
 from .device import Device, default_device
 from .errors import InvalidArgumentError, NotFoundError
 
-aoti = Functions(_loading.load("libmettle-aoti.so.0"), AOTI_TABLE)
+aoti = Functions(_loading.load("libmettle-aoti.so.0"), AOTI_TABLE, CHECKED)
 COMMIT_AND_WAIT = 2  # MTL_SYNC_COMMIT_AND_WAIT
 # mtl_scalar_type, by the names of NumPy.
 SCALARS: Dict[str, int] = {

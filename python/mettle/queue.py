@@ -81,7 +81,7 @@ class Queue(Handle):
         _waiting.queues.add(self)
 
     def __repr__(self) -> str:
-        return f"<mettle.Queue {self.label!r}>"
+        return f"<{self._title()}>"
 
     @property
     def label(self) -> str:
@@ -160,7 +160,7 @@ class CommandBuffer(Handle):
         self._as_parameter_ = handle
 
     def __repr__(self) -> str:
-        return f"<mettle.CommandBuffer {self.label!r}, {self.status.name}>"
+        return f"<{self._title()}, {self.status.name}>"
 
     # --- recording
 

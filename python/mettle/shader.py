@@ -142,7 +142,8 @@ class ShaderFunction:
     and mettle.Buffer; numbers, which become what the kernel declares; lists,
     bytes and, for structs, dicts; textures, samplers, function tables.
 
-    threads      the grid in threads; the size of the first array without it
+    threads      the grid in threads; without it one for each of the first
+                 array's elements as the kernel has them: a float4 is one
     group_size   the threads of a threadgroup
     arg_casts    "fp16", "fp32", "int8" ... for all numbers, or a list of
                  them: the bytes written, whatever the kernel declares
@@ -271,6 +272,9 @@ class ShaderFunction:
             if length is None:
                 raise TypeError(f"{self.__name__}: threadgroup_memory= says "
                                 f"how many bytes {parameter.name!r} has")
+            if length < 0:
+                raise InvalidArgumentError(
+                    f"{self.__name__}: {parameter.name!r} of {length} bytes")
             words += (parameter.word(THREADGROUP), 0, 0, (length + 15) & ~15)
 
 

@@ -171,7 +171,11 @@ class Texture(Handle):
         if image.ndim == 2:
             image = image[:, :, None]
         if image.ndim != 3:
-            raise InvalidArgumentError(f"an image of {image.ndim} dimensions")
+            raise InvalidArgumentError(f"an image of {image.ndim} dimensions, "
+                                       "2 or 3 are possible")
+        if not image.size:
+            raise InvalidArgumentError("an image without texels, of shape "
+                                       f"{image.shape}")
         if image.shape[2] == 3:
             full = 1 if image.dtype.kind == "f" else \
                 np.iinfo(image.dtype).max
@@ -318,6 +322,13 @@ class Texture(Handle):
         mtl.mtl_texture_get_bytes(self, self._region(level), level, slice,
                                   array.ctypes.data, 0, 0)
         return array
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> \
+            np.ndarray:
+        if copy is False:
+            raise ValueError("a texture's texels can only be copied")
+        return self.numpy().astype(dtype or layout(self.format)[0],
+                                   copy=False)
 
     def synchronize(self) -> None:
         """Waits for the last call of compile_shader's functions that uses

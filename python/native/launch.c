@@ -17,6 +17,8 @@ mtl_status mettle_wrap_memory(mtl_device *device, uint64_t address,
       out_buffer);
 }
 
+#define ANY_USE (MTL_USAGE_READ | MTL_USAGE_WRITE)
+
 static mtl_status set_memory(mtl_compute_encoder *encoder, mtl_queue *queue,
                              const mettle_argument *argument) {
   mtl_buffer *buffer;
@@ -27,9 +29,8 @@ static mtl_status set_memory(mtl_compute_encoder *encoder, mtl_queue *queue,
   if (status != MTL_OK) {
     return status;
   }
-  mtl_compute_encoder_set_buffer(encoder, buffer,
-                                 offset_bytes + argument->offset_bytes,
-                                 argument->index);
+  mtl_compute_encoder_set_buffer(
+      encoder, buffer, offset_bytes + argument->offset_bytes, argument->index);
   mtl_buffer_release(buffer);  // the command buffer has it
   return MTL_OK;
 }
@@ -42,8 +43,7 @@ static mtl_status set_argument(mtl_compute_encoder *encoder, mtl_queue *queue,
       mtl_compute_encoder_set_buffer(encoder, object, argument->offset_bytes,
                                      argument->index);
       return MTL_OK;
-    case METTLE_ARGUMENT_MEMORY:
-      return set_memory(encoder, queue, argument);
+    case METTLE_ARGUMENT_MEMORY: return set_memory(encoder, queue, argument);
     case METTLE_ARGUMENT_VALUE:
       mtl_compute_encoder_set_bytes(encoder, &argument->object,
                                     argument->length_bytes, argument->index);
@@ -67,6 +67,15 @@ static mtl_status set_argument(mtl_compute_encoder *encoder, mtl_queue *queue,
       return MTL_OK;
     case METTLE_ARGUMENT_TENSOR:
       mtl_compute_encoder_set_tensor(encoder, object, argument->index);
+      return MTL_OK;
+    case METTLE_ARGUMENT_USED_BUFFER:
+      mtl_compute_encoder_use_buffer(encoder, object, ANY_USE);
+      return MTL_OK;
+    case METTLE_ARGUMENT_USED_TEXTURE:
+      mtl_compute_encoder_use_texture(encoder, object, ANY_USE);
+      return MTL_OK;
+    case METTLE_ARGUMENT_USED_TABLE:
+      mtl_compute_encoder_use_function_table(encoder, object);
       return MTL_OK;
   }
   return mtl_fail(MTL_INVALID_ARGUMENT, "an argument of kind %u",

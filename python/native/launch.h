@@ -17,6 +17,10 @@ typedef enum mettle_argument_kind {
   METTLE_ARGUMENT_TABLE,
   METTLE_ARGUMENT_THREADGROUP,  // length_bytes of threadgroup memory
   METTLE_ARGUMENT_TENSOR,       // object is an mtl_buffer_tensor
+  // What a struct leads to: is not bound, but made resident.
+  METTLE_ARGUMENT_USED_BUFFER,
+  METTLE_ARGUMENT_USED_TEXTURE,
+  METTLE_ARGUMENT_USED_TABLE,
 } mettle_argument_kind;
 
 typedef struct mettle_argument {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arrays, and the memory that they share with other packages."""
 
+import copy
 import unittest
 from unittest import mock
 
@@ -32,6 +33,49 @@ class Arrays(unittest.TestCase):
             x.reshape(4, 4)
         with self.assertRaisesRegex(ValueError, "do not fit"):
             mettle.Array(x.buffer, (7,), np.int8)
+
+    def test_shapes_and_numbers_that_cannot_be(self):
+        self.assertEqual(mettle.zeros(np.int64(3)).shape, (3,))
+        self.assertEqual(mettle.zeros((0, 3)).reshape(3, -1).shape, (3, 0))
+        for shape in (1.5, (2, 1.5), "2"):
+            with self.assertRaisesRegex(TypeError, "integers"):
+                mettle.zeros(shape)
+        with self.assertRaisesRegex(ValueError, "negative"):
+            mettle.zeros((2, -1))
+        with self.assertRaisesRegex(OverflowError, "int32"):
+            mettle.array([1, 1 << 31])
+        big = mettle.array([1 << 40], np.int64)
+        self.assertEqual(big.tolist(), [1 << 40])
+        with self.assertRaises(OverflowError):
+            mettle.array([300], np.int8)
+
+    def test_elements_that_kernels_do_not_know(self):
+        for values in ([None], ["a"], np.array([object()]),
+                       np.array(["2020-01-01"], "M8[D]")):
+            for make in (mettle.array, mettle.asarray):
+                with self.assertRaisesRegex(TypeError, "no elements of"):
+                    make(values)
+        pairs = np.array([(1.5, 2)], [("a", "f4"), ("b", "i4")])
+        self.assertEqual(mettle.asarray(pairs).numpy()["b"].tolist(), [2])
+
+    def test_another_order_of_bytes_is_copied(self):
+        swapped = np.array([1, 2.5], ">f4")
+        for make in (mettle.array, mettle.asarray):
+            self.assertEqual(make(swapped).tolist(), [1, 2.5])
+            self.assertTrue(make(swapped).dtype.isnative)
+
+    def test_as_a_number(self):
+        self.assertEqual((float(mettle.array(1.5)), int(mettle.array([7]))),
+                         (1.5, 7))
+        self.assertEqual("abc"[mettle.array(1)], "b")
+        self.assertFalse(mettle.array([0]))
+        self.assertEqual(bytes(mettle.array(3)), b"\3\0\0\0")
+        with self.assertRaises(ValueError):
+            bool(mettle.array([0, 1]))
+        x = mettle.array([1, 2])
+        other = copy.deepcopy(x)
+        other[0] = 9
+        self.assertEqual(x.tolist(), [1, 2])
 
     def test_numpy_shares_the_memory(self):
         x = mettle.zeros(4)

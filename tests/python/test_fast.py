@@ -3,6 +3,7 @@
 
 import contextlib
 import io
+import os
 import unittest
 
 import numpy as np
@@ -169,6 +170,28 @@ class Kernels(unittest.TestCase):
             run(EXP, np.zeros(9, np.float32), verbose=True,
                 template=[("T", np.float32)])
         self.assertIn("custom_kernel_myexp<float>", text.getvalue())
+        self.assertNotIn("#line", text.getvalue())
+
+    def test_errors_have_the_lines_of_the_caller(self):
+        x = np.zeros(9, np.float32)
+        body = mettle.fast.metal_kernel(
+            name="body", input_names=["x"], output_names=["y"],
+            source="\nuint i = 0;\ny[i] = nothing;")
+        with self.assertRaisesRegex(mettle.CompileError, r"^body:3:8: error"):
+            run(body, x)
+        header = mettle.fast.metal_kernel(
+            name="k", input_names=["x"], output_names=["y"],
+            header="float f() { return nothing; }", source="y[0] = f();")
+        with self.assertRaisesRegex(mettle.CompileError, r"^k.header:1:20"):
+            run(header, x)
+        race = mettle.fast.metal_kernel(
+            name="race", input_names=["x"], output_names=["y"],
+            source="uint i = thread_position_in_grid.x;\ny[0] = x[i];")
+        with mettle.check(raises=False) as findings:
+            run(race, np.arange(9, dtype=np.float32))
+        place = next(iter(findings)).first
+        self.assertEqual((os.path.basename(place.file), place.line),
+                         ("race", 2))
 
     def test_errors(self):
         x = np.zeros(9, np.float32)
@@ -178,6 +201,19 @@ class Kernels(unittest.TestCase):
             run(EXP, x)
         with self.assertRaisesRegex(TypeError, "float64"):
             run(EXP, x.astype(np.float64), template=[("T", np.float32)])
+        for wrong, text in (
+                ({"template": [("T", 1.5)]}, "a truth value, not 1.5"),
+                ({"template": ["T"]}, "pairs of a name and a value"),
+                ({"grid": (9.5, 1, 1)}, "grid is an integer"),
+                ({"output_dtypes": np.float32}, "output_dtypes is a list")):
+            with self.assertRaisesRegex(TypeError, text):
+                run(EXP, x, **{"template": [("T", np.float32)], **wrong})
+        with self.assertRaisesRegex(TypeError, "input_names is a list"):
+            mettle.fast.metal_kernel("n", "x", ["y"], "")
+        with self.assertRaisesRegex(TypeError, "no option 'fast_math'"):
+            mettle.fast.metal_kernel("n", ["x"], ["y"], "", fast_math=True)
+        with self.assertRaisesRegex(ValueError, "the name is part"):
+            mettle.fast.metal_kernel("a-b", ["x"], ["y"], "")
         with self.assertRaisesRegex(ValueError, "no outputs"):
             mettle.fast.metal_kernel("n", ["x"], [], "")
 

@@ -123,6 +123,25 @@ class Examples(unittest.TestCase):
         self.assertIn("image/png", outputs[3][-1]["data"])
 
 
+class Programs(unittest.TestCase):
+    def run_python(self, *arguments):
+        return subprocess.run([sys.executable, *arguments], text=True,
+                              capture_output=True, check=False, timeout=60)
+
+    def test_export_mps_tells_what_it_wants(self):
+        result = self.run_python(
+            "-c", "import sys; sys.modules['torch'] = None\n"
+            "import mettle.export_mps")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("pip install 'torch>=2.13'", result.stderr)
+        self.assertNotIn("halted", result.stderr)
+
+    def test_the_command(self):
+        result = self.run_python("-m", "mettle", "--version")
+        self.assertEqual((result.returncode, result.stdout.split()[0]),
+                         (0, "mettle"))
+
+
 class Checkers(unittest.TestCase):
     def run_tool(self, *command):
         try:

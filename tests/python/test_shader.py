@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels called as functions, as of torch.mps.compile_shader."""
 
+import tempfile
 import unittest
 
 import numpy as np
@@ -82,6 +83,26 @@ kernel void where(device uint *out, uint3 t [[thread_position_in_grid]],
         with self.assertRaisesRegex(mettle.InvalidArgumentError, "threads="):
             lib.nothing(1)
         lib.nothing(1, threads=4).wait()
+
+    def test_sizes_are_integers(self):
+        self.lib.saxpy(self.x, self.y, 0.5, threads=np.int64(3))
+        self.assertEqual(self.y.tolist(), self.expected[:3] + [1] * 5)
+        for threads in (1.5, "8", (4, 2.0)):
+            with self.assertRaisesRegex(TypeError, "threads is an integer"):
+                self.lib.saxpy(self.x, self.y, 0.5, threads=threads)
+
+    def test_an_element_of_several_numbers_is_one_thread(self):
+        lib = shader("""
+struct Pair { float a, b; };
+kernel void vectors(device float4 *x, device uint *n,
+                    uint threads [[threads_per_grid]]) { *n = threads; }
+kernel void pairs(device Pair *x, device uint *n,
+                  uint threads [[threads_per_grid]]) { *n = threads; }""")
+        for kernel, count in ((lib.vectors, 2), (lib.pairs, 4)):
+            for x in (self.x, mettle.array(self.x)):
+                n = np.zeros(1, np.uint32)
+                kernel(x, n)
+                self.assertEqual(n[0], count)
 
     def test_views_and_strides(self):
         y = np.ones((4, 8), np.float32)
@@ -245,6 +266,47 @@ kernel void sum(device float *out, constant float3 &v,
         with self.assertRaisesRegex(TypeError, "12 bytes"):
             lib.look(out, {"count": [1, 2, 3, 4]})
 
+    def test_a_matrix(self):
+        lib = shader("""
+kernel void matrix(device float *out, constant float2x3 &m) {
+  out[0] = m[0].z; out[1] = m[1].x;
+}""")
+        out = np.zeros(2, np.float32)
+        lib.matrix(out, [[1, 2, 3], [4, 5, 6]], threads=1)
+        self.assertEqual(out.tolist(), [3, 4])
+        with self.assertRaisesRegex(TypeError, "2 columns of 3"):
+            lib.matrix(out, [[1, 2], [3, 4], [5, 6]], threads=1)
+
+    def test_a_table_of_arguments(self):
+        lib = shader("""
+struct Table {
+  device const float *x; device float *y; texture2d<float> t; sampler s;
+};
+kernel void add(constant Table &table, uint i [[thread_position_in_grid]]) {
+  table.y[i] = table.x[i] + 1;
+}
+kernel void look(constant Table &table, uint i [[thread_position_in_grid]]) {
+  table.y[i] = table.t.sample(table.s, float2(0.5)).x;
+}""")
+        x, y = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+        with mettle.check():  # what the table leads to is resident
+            lib.add({"x": x, "y": y}, threads=8)
+        self.assertEqual(y.tolist(), [1, 2, 3, 4, 5, 6, 7, 8])
+        ours = mettle.zeros(8)
+        lib.add({"x": mettle.array(x), "y": ours}, threads=8)
+        self.assertEqual(ours.tolist(), y.tolist())
+        device = mettle.default_device()
+        texture = mettle.Texture.from_array(device,
+                                            np.full((2, 2), 5, np.float32))
+        lib.look({"y": y, "t": texture, "s": device.new_sampler()}, threads=8)
+        self.assertEqual(y.tolist(), [5] * 8)
+        for table, text in (
+                ({"y": y.astype(np.float64)}, "y points to float .* float64"),
+                ({"y": y[::2]}, "contiguous"), ({"y": 3}, "wants an array"),
+                ({"t": y}, "texture2d<float> in the kernel, ndarray")):
+            with self.assertRaisesRegex(TypeError, text):
+                lib.add(table, threads=1)
+
     def test_a_struct_as_bytes_and_as_an_array(self):
         lib = shader("struct P { int a; float b; };\n"
                      "kernel void k(device float *o, constant P &p)"
@@ -280,6 +342,23 @@ kernel void reverse(device int *x, threadgroup int *t [[threadgroup(0)]],
 
 
 class Failures(unittest.TestCase):
+    def test_a_source_is_a_text(self):
+        for source in (b"kernel void k() {}", None):
+            with self.assertRaisesRegex(TypeError, "source is the text"):
+                mettle.compile_shader(source)
+
+    def test_one_folder_of_headers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/two.h", "w", encoding="ascii") as file:
+                file.write("#define TWO 2\n")
+            lib = mettle.compile_shader(
+                '#include "two.h"\n'
+                "kernel void k(device int *x) { *x = TWO; }",
+                include_paths=folder)
+        x = np.zeros(1, np.int32)
+        lib.k(x)
+        self.assertEqual(x[0], 2)
+
     def test_a_wrong_source(self):
         with self.assertRaisesRegex(mettle.CompileError,
                                     r"mine.metal:1:\d+: error: .*nothing"):
