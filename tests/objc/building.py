@@ -180,8 +180,8 @@ def compilers_and_linkers(folder):
           and "the framework AppKit is not here" in missing.stderr,
           missing.stderr)
     for header, name, text in (
-            ("MetalPerformanceShaders", "MPSMatrixMultiplication",
-             "no kernels of Metal Performance Shaders"),
+            ("MetalPerformanceShaders", "MPSImageGaussianBlur",
+             "Mettle has MPSMatrixMultiplication alone"),
             ("MetalKit", "MTKTextureLoader", "reads no picture formats")):
         write(folder, "absent.m", f"#import <{header}/{header}.h>\n"
               f"void use(void) {{ [[{name} alloc] init]; }}\n")

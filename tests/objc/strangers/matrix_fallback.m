@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// matrix_fallback.m: a program that multiplies by Metal Performance Shaders
-// where a device has them, and by a kernel of its own where not.
+// matrix_fallback.m: a program that multiplies by a kernel of its own where a
+// class of Metal Performance Shaders is not there.
 #import <Foundation/Foundation.h>
 #import <Metal/Metal.h>
 #import <MetalPerformanceShaders/MetalPerformanceShaders.h>
@@ -25,9 +25,7 @@ static NSString *const source =
 int main(void) {
   @autoreleasepool {
     id<MTLDevice> device = MTLCreateSystemDefaultDevice();
-    CHECK(!MPSSupportsMTLDevice(device));
-    CHECK(!MPSSupportsMTLDevice(nil));
-    CHECK(NSClassFromString(@"MPSMatrixMultiplication") == Nil);
+    CHECK(NSClassFromString(@"MPSNDArrayMatrixMultiplication") == Nil);
     enum { N = 32 };
     float a[N * N], b[N * N];
     for (int i = 0; i < N * N; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mps_command_buffer.c: MPSCommandBuffer, which can commit its command buffer
-// and continue in a new one. Nothing else of Metal Performance Shaders exists.
+// and continue in a new one.
 #include "objc/metal/metal.h"
 #include "objc/metal/property.h"
 
@@ -80,8 +80,3 @@ METHODS(mps_class_methods,
         METHOD("commandBufferWithCommandBuffer:", "@24@0:8@16", make_with));
 DEFINE_CLASS(MPSCommandBuffer, NSObject, sizeof(mps_command_buffer),
              mps_methods, &mps_class_methods);
-
-OBJC_EXPORT int MPSSupportsMTLDevice(id device) {
-  (void)device;
-  return 0;  // there are no kernels
-}
