@@ -32,10 +32,12 @@
 #include <Foundation/NSPointerFunctions.h>
 #include <Foundation/NSProcessInfo.h>
 #include <Foundation/NSRange.h>
+#include <Foundation/NSRunLoop.h>
 #include <Foundation/NSScanner.h>
 #include <Foundation/NSSet.h>
 #include <Foundation/NSString.h>
 #include <Foundation/NSThread.h>
+#include <Foundation/NSTimer.h>
 #include <Foundation/NSURL.h>
 #include <Foundation/NSUUID.h>
 #include <Foundation/NSValue.h>

@@ -10,8 +10,8 @@
 OBJC_EXTERN BOOL MPSSupportsMTLDevice(id<MTLDevice> device);
 
 #ifdef __OBJC__
-#define METTLE_NO_MPS                                                      \
-  __attribute__((unavailable(                                              \
+#define METTLE_NO_MPS                                                    \
+  __attribute__((unavailable(                                            \
       "of Metal Performance Shaders Mettle has MPSMatrixMultiplication " \
       "alone: write a kernel of your own")))
 #define METTLE_NO_MPS_CLASS(name)          \

@@ -41,6 +41,9 @@ void dispatch_queue_resume(id queue);
 // Makes target run the queue's tasks in its own order; NULL for none.
 void dispatch_queue_set_target(id queue, id target);
 
+// True in a task of the main queue, or of one whose target it is.
+bool dispatch_is_on_main_queue(void);
+
 // Makes a serial queue; the reference is the caller's.
 id dispatch_queue_create_serial(const char *label);
 

@@ -18,7 +18,7 @@ typedef struct task {
   dispatch_function *run;
   void *context;
   bool is_alone;  // nothing else of the queue runs at the same time
-  bool is_sync;  // a thread waits to run it itself
+  bool is_sync;   // a thread waits to run it itself
   bool may_start;
   pthread_cond_t started;  // of a sync task
 } task;
@@ -50,8 +50,8 @@ typedef struct specific {
 extern struct objc_class OBJC_CLASS_$_OS_dispatch_queue;
 
 static id create(const char *label, bool is_serial) {
-  dispatch_queue *made = (dispatch_queue *)instance_create(
-      &OBJC_CLASS_$_OS_dispatch_queue, 0);
+  dispatch_queue *made =
+      (dispatch_queue *)instance_create(&OBJC_CLASS_$_OS_dispatch_queue, 0);
   if (!made) {
     runtime_fail("no memory for a dispatch queue");
   }
@@ -309,7 +309,8 @@ OBJC_EXPORT void dispatch_async_and_wait_f(id queue, void *context,
   run_here((dispatch_queue *)queue, run, context, false);
 }
 
-// --- Suspending, and values of queues ------------------------------------------
+// --- Suspending, and values of queues
+// ------------------------------------------
 
 void dispatch_queue_suspend(id object) {
   dispatch_queue *queue = (dispatch_queue *)object;
@@ -381,7 +382,8 @@ OBJC_EXPORT void *dispatch_get_specific(const void *key) {
   return value;
 }
 
-// True if the thread runs a task of the queue, or of one that it is a target of.
+// True if the thread runs a task of the queue, or of one that it is a target
+// of.
 static bool runs_here(id object) {
   const dispatch_queue *each = current;
   while (each && each != (dispatch_queue *)object) {
@@ -447,18 +449,25 @@ static void make_queues(void) {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-OBJC_EXPORT id dispatch_get_global_queue(long identifier,
-                                         unsigned long flags) {
+OBJC_EXPORT id dispatch_get_global_queue(long identifier, unsigned long flags) {
   (void)identifier;
   (void)flags;
   pthread_once(&once, make_queues);
   return global_queue;
 }
 
-// There is no run loop: the main queue is a serial one on a thread of its own.
+// The main queue is a serial one on a thread of its own.
 OBJC_EXPORT id dispatch_get_main_queue(void) {
   pthread_once(&once, make_queues);
   return main_queue;
+}
+
+bool dispatch_is_on_main_queue(void) {
+  const dispatch_queue *each = current;
+  while (each && (id)each != main_queue) {
+    each = each->target;
+  }
+  return each != NULL;
 }
 
 OBJC_EXPORT const char *dispatch_queue_get_label(id queue) {

@@ -58,7 +58,8 @@ static id target(id self, SEL _cmd, SEL selector) {
 static int responds(id self, SEL _cmd, SEL selector) {
   (void)_cmd;
   return class_getMethodImplementation(self->isa, selector) ||
-         SEND(int (*)(id, SEL, SEL), ((mps_command_buffer *)self)->commandBuffer,
+         SEND(int (*)(id, SEL, SEL),
+              ((mps_command_buffer *)self)->commandBuffer,
               "respondsToSelector:", selector);
 }
 
@@ -75,8 +76,7 @@ METHODS(mps_methods, METHOD("dealloc", "v16@0:8", mps_dealloc),
         METHOD("respondsToSelector:", "B24@0:8:16", responds),
         METHOD("forwardingTargetForSelector:", "@24@0:8:16", target));
 METHODS(mps_class_methods,
-        METHOD("commandBufferFromCommandQueue:", "@24@0:8@16",
-               make_from_queue),
+        METHOD("commandBufferFromCommandQueue:", "@24@0:8@16", make_from_queue),
         METHOD("commandBufferWithCommandBuffer:", "@24@0:8@16", make_with));
 DEFINE_CLASS(MPSCommandBuffer, NSObject, sizeof(mps_command_buffer),
              mps_methods, &mps_class_methods);

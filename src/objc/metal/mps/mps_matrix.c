@@ -70,10 +70,8 @@ METHODS(matrix_descriptor_class_methods,
         METHOD("matrixDescriptorWithRows:columns:matrices:rowBytes:"
                "matrixBytes:dataType:",
                "@60@0:8Q16Q24Q32Q40Q48I56", descriptor_with_matrices),
-        METHOD("rowBytesFromColumns:dataType:", "Q28@0:8Q16I24",
-               row_bytes_for),
-        METHOD("rowBytesForColumns:dataType:", "Q28@0:8Q16I24",
-               row_bytes_for));
+        METHOD("rowBytesFromColumns:dataType:", "Q28@0:8Q16I24", row_bytes_for),
+        METHOD("rowBytesForColumns:dataType:", "Q28@0:8Q16I24", row_bytes_for));
 DEFINE_CLASS(MPSMatrixDescriptor, NSObject, sizeof(matrix_descriptor),
              matrix_descriptor_methods, &matrix_descriptor_class_methods);
 
@@ -90,9 +88,9 @@ READ_PROPERTY(mps_matrix, NSUInteger, matrixBytes)
 READ_PROPERTY(mps_matrix, uint32_t, dataType)
 
 static NSUInteger matrix_bytes(const mps_matrix *of) {
-  return of->matrices ? (of->matrices - 1) * of->matrixBytes +
-                            of->rows * of->rowBytes
-                      : 0;
+  return of->matrices
+             ? (of->matrices - 1) * of->matrixBytes + of->rows * of->rowBytes
+             : 0;
 }
 
 static id matrix_init_offset(id self, SEL _cmd, id buffer, NSUInteger offset,
@@ -114,11 +112,12 @@ static id matrix_init_offset(id self, SEL _cmd, id buffer, NSUInteger offset,
   const NSUInteger spare = by->rowBytes - by->columns * bytes;
   if (by->rowBytes < by->columns * bytes ||
       offset + matrix_bytes(made) > length + spare) {
-    metal_assert("MPSMatrix: %lu rows of %lu bytes from %lu on, %lu matrices, "
-                 "are not in a buffer of %lu bytes, or %lu columns are not in "
-                 "a row",
-                 made->rows, made->rowBytes, offset, made->matrices, length,
-                 made->columns);
+    metal_assert(
+        "MPSMatrix: %lu rows of %lu bytes from %lu on, %lu matrices, "
+        "are not in a buffer of %lu bytes, or %lu columns are not in "
+        "a row",
+        made->rows, made->rowBytes, offset, made->matrices, length,
+        made->columns);
   }
   return self;
 }
@@ -156,8 +155,8 @@ static void matrix_dealloc(id self, SEL _cmd) {
 static void matrix_synchronize(id self, SEL _cmd, id commands) {
   (void)_cmd;
   const id buffer = ((mps_matrix *)self)->data;
-  const NSUInteger storage = SEND(NSUInteger(*)(id, SEL), buffer,
-                                  "storageMode");
+  const NSUInteger storage =
+      SEND(NSUInteger(*)(id, SEL), buffer, "storageMode");
   if (storage != STORAGE_MANAGED) {
     return;
   }
@@ -178,8 +177,7 @@ METHODS(matrix_methods,
         METHOD("initWithDevice:descriptor:", "@32@0:8@16@24",
                matrix_init_device),
         METHOD("dealloc", "v16@0:8", matrix_dealloc),
-        METHOD("synchronizeOnCommandBuffer:", "v24@0:8@16",
-               matrix_synchronize),
+        METHOD("synchronizeOnCommandBuffer:", "v24@0:8@16", matrix_synchronize),
         METHOD("resourceSize", "Q16@0:8", matrix_resource_size),
         METHOD("device", "@16@0:8", mps_matrix_get_device),
         METHOD("data", "@16@0:8", mps_matrix_get_data),

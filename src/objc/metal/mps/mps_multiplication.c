@@ -105,16 +105,17 @@ static const char *type_name(uint32_t type) {
     case MPS_FLOAT16: return "half";
     case MPS_BFLOAT16: return "bfloat";
     default:
-      metal_assert("MPSMatrixMultiplication: MPSDataType %#x is not among "
-                   "those that it multiplies: Float32, Float16 and BFloat16",
-                   type);
+      metal_assert(
+          "MPSMatrixMultiplication: MPSDataType %#x is not among "
+          "those that it multiplies: Float32, Float16 and BFloat16",
+          type);
   }
 }
 
 // Makes a pipeline for types and turns; the caller owns it.
 static id pipeline_create(const multiplication *of, id types) {
-  const id source = string_make_printf("%s%s", string_utf8(types),
-                                       kernel_source);
+  const id source =
+      string_make_printf("%s%s", string_utf8(types), kernel_source);
   id error = NULL;
   const id library =
       SEND(id(*)(id, SEL, id, id, id *), of->device,
@@ -127,8 +128,8 @@ static id pipeline_create(const multiplication *of, id types) {
        "setConstantValues:type:withRange:", turns, bool_type, (NSRange){0, 2});
   const id function =
       SEND(id(*)(id, SEL, id, id, id *), library,
-           "newFunctionWithName:constantValues:error:",
-           string_make("multiply"), values, &error);
+           "newFunctionWithName:constantValues:error:", string_make("multiply"),
+           values, &error);
   const id pipeline =
       SEND(id(*)(id, SEL, id, id *), of->device,
            "newComputePipelineStateWithFunction:error:", function, &error);
@@ -136,9 +137,9 @@ static id pipeline_create(const multiplication *of, id types) {
   objc_release(values);
   objc_release(library);
   if (!pipeline) {
-    metal_assert("MPSMatrixMultiplication: its kernel cannot be made: %s",
-                 string_utf8(SEND(id(*)(id, SEL), error,
-                                  "localizedDescription")));
+    metal_assert(
+        "MPSMatrixMultiplication: its kernel cannot be made: %s",
+        string_utf8(SEND(id(*)(id, SEL), error, "localizedDescription")));
   }
   return pipeline;
 }
@@ -153,9 +154,9 @@ static id pipeline_for(const multiplication *of, const mps_matrix *left,
       "typedef %s result_type;\n",
       type_name(left->dataType), type_name(right->dataType),
       type_name(result->dataType));
-  const id key = string_make_printf("%p %d %d %s", (void *)of->device,
-                                    of->turns_left, of->turns_right,
-                                    string_utf8(types));
+  const id key =
+      string_make_printf("%p %d %d %s", (void *)of->device, of->turns_left,
+                         of->turns_right, string_utf8(types));
   pthread_mutex_lock(&lock);
   if (!known) {
     known = dictionary_create();
@@ -218,10 +219,11 @@ static void check_part(const char *which, const mps_matrix *matrix,
                  which);
   }
   if (origin.x + rows > matrix->rows || origin.y + columns > matrix->columns) {
-    metal_assert("MPSMatrixMultiplication: %lu x %lu elements from row %lu and "
-                 "column %lu on are not in the %s matrix of %lu x %lu",
-                 rows, columns, origin.x, origin.y, which, matrix->rows,
-                 matrix->columns);
+    metal_assert(
+        "MPSMatrixMultiplication: %lu x %lu elements from row %lu and "
+        "column %lu on are not in the %s matrix of %lu x %lu",
+        rows, columns, origin.x, origin.y, which, matrix->rows,
+        matrix->columns);
   }
 }
 
@@ -231,9 +233,9 @@ static uint32_t bind(id encoder, const multiplication *of,
                      const mps_matrix *matrix, MTLOrigin origin,
                      NSUInteger index) {
   const NSUInteger bytes = mps_type_bytes(matrix->dataType);
-  const NSUInteger offset =
-      matrix->offset + (origin.z + of->batchStart) * matrix->matrixBytes +
-      origin.x * matrix->rowBytes + origin.y * bytes;
+  const NSUInteger offset = matrix->offset +
+                            (origin.z + of->batchStart) * matrix->matrixBytes +
+                            origin.x * matrix->rowBytes + origin.y * bytes;
   SEND(void (*)(id, SEL, id, NSUInteger, NSUInteger), encoder,
        "setBuffer:offset:atIndex:", matrix->data, offset, index);
   return (uint32_t)(matrix->rowBytes / bytes);
@@ -269,8 +271,8 @@ static void encode(id self, SEL _cmd, id commands, const mps_matrix *left,
     return;
   }
   const id encoder = SEND(id(*)(id, SEL), commands, "computeCommandEncoder");
-  SEND(void (*)(id, SEL, id), encoder, "setComputePipelineState:",
-       pipeline_for(of, left, right, result));
+  SEND(void (*)(id, SEL, id), encoder,
+       "setComputePipelineState:", pipeline_for(of, left, right, result));
   const product_sizes sizes = {
       .rows = (uint32_t)of->rows,
       .columns = (uint32_t)of->columns,
@@ -304,8 +306,8 @@ METHODS(multiplication_methods,
                "v48@0:8@16@24@32@40", encode),
         VALUE_METHODS(multiplication, resultMatrixOrigin,
                       "setResultMatrixOrigin:", "{?=QQQ}"),
-        VALUE_METHODS(multiplication, leftMatrixOrigin, "setLeftMatrixOrigin:",
-                      "{?=QQQ}"),
+        VALUE_METHODS(multiplication, leftMatrixOrigin,
+                      "setLeftMatrixOrigin:", "{?=QQQ}"),
         VALUE_METHODS(multiplication, rightMatrixOrigin,
                       "setRightMatrixOrigin:", "{?=QQQ}"),
         VALUE_METHODS(multiplication, batchStart, "setBatchStart:", "Q"),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// corefoundation.c: the functions of CoreFoundation and of the kernel's
-// interface that C and C++ clients call.
+// mach.c: the functions of the kernel's interface that C and C++ clients call.
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -8,16 +7,6 @@
 #include <unistd.h>
 
 #include "objc/foundation/foundation.h"
-
-OBJC_EXPORT id CFRetain(id object) {
-  return objc_retain(object);
-}
-
-OBJC_EXPORT void CFRelease(id object) {
-  objc_release(object);
-}
-
-// --- mach --------------------------------------------------------------------
 
 enum { KERN_SUCCESS = 0, KERN_NO_SPACE = 3, KERN_INVALID_ARGUMENT = 4 };
 
