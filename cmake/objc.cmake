@@ -4,7 +4,7 @@
 # with (docs/objc.md).
 file(GLOB_RECURSE objc_sources CONFIGURE_DEPENDS src/objc/runtime/*.[cS]
   src/objc/foundation/*.c src/objc/dispatch/*.c src/objc/operations/*.c
-  src/objc/metal/*.c)
+  src/objc/loops/*.c src/objc/metal/*.c)
 # Hands an image's classes to the runtime; linked into each, ours too.
 add_library(mettle_objc_crt OBJECT src/objc/launch/crt.c)
 if(METTLE_SANITIZE)  # of programs that know of no sanitizer

@@ -32,7 +32,8 @@ def join(literals):
 
 def selectors():
     found = set()
-    for room in ("metal", "foundation", "dispatch", "runtime"):
+    for room in ("metal", "foundation", "loops", "operations",
+                 "dispatch", "runtime"):
         for path in glob.glob(os.path.join(ROOT, "src", "objc", room, "**",
                                            "*.c"), recursive=True):
             with open(path, encoding="utf-8") as file:

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "objc/foundation/loops/run_loop.h"
+#include "objc/loops/run_loop.h"
 #include "objc/runtime/memory/block.h"
 
 extern struct objc_class OBJC_CLASS_$_NSTimer;

@@ -2,7 +2,7 @@
 // run_loop.c: a thread's run loop, which waits for timers and for blocks that
 // others hand to it. There are no ports: of input sources there are blocks
 // alone.
-#include "objc/foundation/loops/run_loop.h"
+#include "objc/loops/run_loop.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
 // which are NSRunLoop and NSTimer.
 #include <math.h>
 
-#include "objc/foundation/loops/run_loop.h"
+#include "objc/loops/run_loop.h"
 #include "objc/runtime/memory/block.h"
 
 OBJC_EXPORT id CFRunLoopGetCurrent(void) {
