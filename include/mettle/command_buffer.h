@@ -149,6 +149,20 @@ MTL_API MTL_MUST_USE mtl_status mtl_command_buffer_on_completed_directly(
     mtl_command_buffer *command_buffer, mtl_command_buffer_callback *callback,
     void *context);
 
+// Makes the command buffer depend on an earlier one of its queue: if that one
+// fails, this one runs nothing but its signals and fails with MTL_CANCELLED.
+// (The order of a queue alone runs what comes behind a failure all the same.)
+// The host has no part in it: the work follows as without a dependency.
+//
+// Ownership  Retains earlier until the command buffer is done.
+// Errors     MTL_INVALID_ARGUMENT  earlier is not committed or is of another
+//                                  queue
+//            MTL_INVALID_STATE     command_buffer is enqueued or committed
+//            MTL_UNSUPPORTED       the device starts work before it knows
+//                                  whether that before it failed (metal)
+MTL_API MTL_MUST_USE mtl_status mtl_command_buffer_depend_on(
+    mtl_command_buffer *command_buffer, mtl_command_buffer *earlier);
+
 // Records a wait: nothing recorded later starts before event is at least
 // value. It blocks the queue, never the caller.
 //

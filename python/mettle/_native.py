@@ -182,6 +182,7 @@ mtl_command_buffer_retain: p -> p
 mtl_command_buffer_enqueue: p -> s
 mtl_command_buffer_commit: p -> s
 mtl_command_buffer_cancel: p -> s
+mtl_command_buffer_depend_on: p p -> s
 mtl_command_buffer_wait: p -> i
 mtl_command_buffer_wait_timeout: p U -> i
 mtl_command_buffer_wait_scheduled: p -> s

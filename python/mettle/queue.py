@@ -175,6 +175,12 @@ class CommandBuffer(Handle):
         from .encoder import BlitEncoder
         return BlitEncoder(self)
 
+    def depend_on(self, earlier: "CommandBuffer") -> None:
+        """Has this run only if earlier, which is committed to the same queue,
+        succeeds: else its wait raises CancelledError. Before it is enqueued or
+        committed."""
+        mtl.mtl_command_buffer_depend_on(self, earlier)
+
     def wait_event(self, event: Event, value: int) -> None:
         """Records a wait: what is recorded later starts when event is at
         least value. It blocks the queue, not the caller."""

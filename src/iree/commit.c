@@ -103,14 +103,34 @@ static void commands_completed(void *context,
   mettle_callback_leave();
 }
 
-// Records the waits that the queue's own order does not satisfy: on a device
-// with unified memory a completed callback comes before the queue's next work.
+// True if the order of the queue satisfies a wait, and nothing runs behind a
+// failure. On a device with unified memory a completed callback, which cancels
+// what waits, comes before the queue's next work; on others the command buffer
+// depends on the one that is waited for.
+static bool is_ordered(const mettle_op *op, const mettle_wait *wait,
+                       mtl_command_buffer *command_buffer) {
+  if (wait->cover_queue != op->queue || op->device->is_unified) {
+    return wait->cover_queue == op->queue;
+  }
+  iree_slim_mutex_lock(&op->device->mutex);
+  mtl_command_buffer *earlier =
+      wait->ours->promise_is_whole
+          ? mtl_command_buffer_retain(wait->ours->promise_commands)  // +1
+          : NULL;
+  iree_slim_mutex_unlock(&op->device->mutex);
+  const bool depends = earlier && mtl_command_buffer_depend_on(
+                                      command_buffer, earlier) == MTL_OK;
+  mtl_command_buffer_release(earlier);  // -1
+  return depends;
+}
+
+// Records the waits that the queue's own order does not satisfy.
 static iree_status_t encode_waits(mettle_op *op,
                                   mtl_command_buffer *command_buffer) {
   for (uint32_t i = 0; i < op->wait_count; i++) {
     mettle_wait *wait = &op->waits[i];
     if (!wait->is_awaited || !wait->ours ||
-        (op->device->is_unified && wait->cover_queue == op->queue) ||
+        is_ordered(op, wait, command_buffer) ||
         mettle_semaphore_value(wait->ours) >= wait->value) {
       continue;
     }

@@ -196,6 +196,7 @@ typedef struct mettle_semaphore {
   mtl_command_buffer *promise_commands;  // +1; the command buffer to wait for,
                                          // NULL for none
   bool promise_is_short;                 // their last run was short
+  bool promise_is_whole;                 // nothing else is waited for
   // By value: unfinished waits, and among them those for more than the promised
   // value.
   mettle_wait *waits, *last_wait;

@@ -347,22 +347,40 @@ static mettle_queue *common_queue(const mettle_op *op, bool *out_all) {
   return queue;
 }
 
-// Returns the command buffer that the last wait to end waits for, and whether
-// it is short. The mutex is held.
-static mtl_command_buffer *covering_commands(const mettle_op *op,
-                                             bool *out_short) {
-  mtl_command_buffer *commands = (mtl_command_buffer *)iree_atomic_load(
-      &op->commands, iree_memory_order_acquire);
-  *out_short = commands && op->kind == OP_EXECUTE &&
-               mettle_command_buffer_is_short(op->command_buffer);
-  for (uint32_t i = 0; i < op->wait_count && !commands; i++) {
+// What an operation's end waits for.
+typedef struct covering {
+  mtl_command_buffer *commands;  // borrowed; NULL if not known
+  bool is_short;                 // their last run was short
+  bool is_whole;                 // nothing else is waited for
+} covering;
+
+// Finds the command buffer of an operation, or of the first of its waits that
+// has one. The mutex is held.
+static covering covering_of(const mettle_op *op) {
+  covering it = {.commands = (mtl_command_buffer *)iree_atomic_load(
+                     &op->commands, iree_memory_order_acquire)};
+  if (it.commands) {
+    it.is_short = op->kind == OP_EXECUTE &&
+                  mettle_command_buffer_is_short(op->command_buffer);
+    it.is_whole = true;
+    return it;
+  }
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < op->wait_count; i++) {
     const mettle_wait *wait = &op->waits[i];
-    if (wait->is_awaited && wait->ours) {
-      commands = wait->ours->promise_commands;
-      *out_short = wait->ours->promise_is_short;
+    if (!wait->is_awaited ||
+        (wait->ours && mettle_semaphore_value(wait->ours) >= wait->value)) {
+      continue;
+    }
+    count++;
+    if (wait->ours && !it.commands) {
+      it.commands = wait->ours->promise_commands;
+      it.is_short = wait->ours->promise_is_short;
+      it.is_whole = wait->ours->promise_is_whole;
     }
   }
-  return commands;
+  it.is_whole = it.is_whole && count == 1;
+  return it;
 }
 
 static void promise_one(mettle_op *op, mettle_semaphore *semaphore,
@@ -373,12 +391,13 @@ static void promise_one(mettle_op *op, mettle_semaphore *semaphore,
       mettle_semaphore_value(semaphore) >= value) {
     return;
   }
-  mtl_command_buffer *commands =
-      covering_commands(op, &semaphore->promise_is_short);
+  const covering it = covering_of(op);
   semaphore->promised = value;
   semaphore->promise_queue = queue;
   *out_old = semaphore->promise_commands;
-  semaphore->promise_commands = mtl_command_buffer_retain(commands);  // +1
+  semaphore->promise_commands = mtl_command_buffer_retain(it.commands);  // +1
+  semaphore->promise_is_short = it.is_short;
+  semaphore->promise_is_whole = it.is_whole;
   while (semaphore->uncovered && semaphore->uncovered->value <= value) {
     cover(semaphore->uncovered, queue);
   }

@@ -43,6 +43,10 @@ void mtli_command_buffer_logged(mtl_command_buffer *command_buffer,
 void mtli_command_buffer_completed(mtl_command_buffer *command_buffer,
                                    mtl_status status, const char *text);
 
+// Says why the command buffer is not to run (any further): it was cancelled, or
+// one that it depends on has failed. NULL: it runs. Any thread.
+const char *mtli_stop_reason(const mtl_command_buffer *command_buffer);
+
 // Reads the commands that command, an EXECUTE of command_buffer's, is to
 // execute now: [count] from first on, which must be its own or what its range
 // says. *out_first is the first of a list of DISPATCH commands in an order that
@@ -321,7 +325,10 @@ struct mtli_driver {
   bool binds_tensors;    // kernels read metal_tensor's record of them
   bool has_heaps;        // buffer_create knows of parents
   bool has_host_events;  // events begin with an mtli_host_event
-  bool checks;           // runs code of MTLI_TIER_CHECKED
+  // A queue's command buffer starts when it is known whether that before it has
+  // failed.
+  bool knows_failures;
+  bool checks;  // runs code of MTLI_TIER_CHECKED
   // Sizes of the objects with the driver's part.
   size_t device_bytes;
   size_t buffer_bytes;

@@ -252,6 +252,12 @@ typedef struct mtli_residents {
   mtl_buffer **buffers;  // [count]
 } mtli_residents;
 
+// A command buffer that another one depends on, which keeps it.
+typedef struct mtli_dependency {
+  const struct mtli_dependency *next;
+  const mtl_command_buffer *earlier;
+} mtli_dependency;
+
 struct mtl_command_buffer {
   mtli_object object;
   mtl_queue *queue;            // +1
@@ -273,6 +279,10 @@ struct mtl_command_buffer {
   // The client has asked for its end. Set before queue_cancel is called, and
   // perhaps before queue_submit: then nothing but the SIGNAL commands runs.
   _Atomic bool is_cancelled;
+  // Its work has failed. A driver that knows_failures sets it before the
+  // queue's next command buffer starts.
+  _Atomic bool has_failed;
+  const mtli_dependency *dependencies;
   // Of the checker (check/check.h); NULL without one: what came
   // before the commit, and what the host knows who has seen it completed.
   void *check_committed;

@@ -255,9 +255,14 @@ class Commands(unittest.TestCase):
         self.assertFalse(commands.done())
         with self.assertRaises(mettle.TimedOutError):
             commands.wait(0.01)
+        behind = DEVICE.queue.command_buffer()
+        behind.depend_on(commands)
+        behind.commit()
         commands.cancel()
         with self.assertRaises(mettle.CancelledError):
             commands.wait()
+        with self.assertRaisesRegex(mettle.CancelledError, "depends on"):
+            behind.wait()
 
     def test_a_time_limit(self):
         queue = DEVICE.new_queue(time_limit=0.05)

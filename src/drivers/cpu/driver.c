@@ -12,6 +12,7 @@ const mtli_driver mtli_cpu_driver = {
     .binds_tensors = true,
     .has_heaps = true,
     .has_host_events = true,
+    .knows_failures = true,
     .checks = true,
     .device_bytes = sizeof(cpu_device),
     .buffer_bytes = sizeof(cpu_buffer),

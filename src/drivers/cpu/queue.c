@@ -75,6 +75,7 @@ void cpu_queue_fail(cpu_queue *queue, mtl_status status, const char *format,
     text = NULL;
   }
   cpu_pool_unlock(queue->pool);
+  atomic_store(&queue->current->has_failed, true);
   // Relaxed: a hint to stop early; the lock orders status and text.
   atomic_store_explicit(&queue->has_failed, true, memory_order_relaxed);
   free(text);
@@ -101,7 +102,7 @@ static void begin(cpu_queue *queue, const mtl_command_buffer *command_buffer) {
   }
   // Whoever cancels sets it before taking the lock: either it is seen here, or
   // what was taken up is seen there.
-  if (atomic_load(&command_buffer->is_cancelled)) {
+  if (mtli_stop_reason(command_buffer)) {
     cpu_queue_stop(queue, MTL_CANCELLED);
   }
 }

@@ -22,7 +22,8 @@ void cpu_queue_describe_stop(const cpu_queue *queue, char *text,
                              size_t capacity) {
   if (atomic_load_explicit(&queue->stop, memory_order_relaxed) ==
       MTL_CANCELLED) {
-    snprintf(text, capacity, "it was cancelled");
+    const char *reason = mtli_stop_reason(queue->current);
+    snprintf(text, capacity, "%s", reason ? reason : "it was cancelled");
   } else {
     snprintf(text, capacity, "it ran for longer than its limit of %g s",
              (double)queue->current->time_limit_ns / 1e9);

@@ -259,7 +259,7 @@ static mtl_status pin_all(const mtl_command_buffer *command_buffer) {
 static bool is_over(const mtl_command_buffer *command_buffer) {
   const cuda_list *list = command_buffer->driver_data;
   return command_buffer->is_failed || list->status != MTL_OK ||
-         atomic_load(&command_buffer->is_cancelled);
+         mtli_stop_reason(command_buffer);
 }
 
 // True if parts of the command buffer are timed by marks: its own times are
@@ -404,6 +404,9 @@ static void run_command(cuda_worker *worker, mtl_command_buffer *command_buffer,
   }
   if (status != MTL_OK) {
     cuda_list_fail(list, status, mtl_last_error());
+  }
+  if (list->status != MTL_OK) {
+    atomic_store(&command_buffer->has_failed, true);
   }
   if (status == MTL_OK && is_timed(command, *out_next)) {
     cuda_work_starts(worker, list);

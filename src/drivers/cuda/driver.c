@@ -11,6 +11,7 @@ const mtli_driver mtli_cuda_driver = {
     .binds_tensors = true,
     .has_heaps = true,
     .has_host_events = true,
+    .knows_failures = true,
     .device_bytes = sizeof(cuda_device),
     .buffer_bytes = sizeof(cuda_buffer),
     .texture_bytes = sizeof(cuda_texture),

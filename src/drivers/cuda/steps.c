@@ -250,10 +250,12 @@ static void complete(cuda_worker *worker, const cuda_step *step,
   cuda_mark_free(worker, step->start);
   cuda_mark_free(worker, step->mark);
   cuda_list_settle(list);
-  if (list->status == MTL_OK && atomic_load(&command_buffer->is_cancelled)) {
-    cuda_list_fail(list, MTL_CANCELLED, "it was cancelled");
+  const char *reason = mtli_stop_reason(command_buffer);
+  if (reason) {
+    cuda_list_fail(list, MTL_CANCELLED, reason);
   }
   const mtl_status status = list->status;
+  atomic_store(&command_buffer->has_failed, status != MTL_OK);
   char *text = list->text;
   list->text = NULL;
   mtli_command_buffer_completed(command_buffer, status, text ? text : "");

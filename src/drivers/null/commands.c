@@ -33,7 +33,7 @@ static void run_sample(const mtli_command *command) {
 static void run_wait(const mtl_command_buffer *command_buffer,
                      const mtli_command *command) {
   enum { LOOK_NS = 1000 * 1000 };
-  while (!atomic_load(&command_buffer->is_cancelled) &&
+  while (!mtli_stop_reason(command_buffer) &&
          mtli_host_event_wait(command->event.event, command->event.value,
                               LOOK_NS) != MTL_OK) {
   }
@@ -45,8 +45,8 @@ void null_commands_run(mtl_command_buffer *command_buffer) {
   for (mtli_command *command = command_buffer->commands; command;
        command = command->next) {
     mtl_event *event = command->event.event;
-    const bool is_to_run = !command_buffer->is_failed &&
-                           !atomic_load(&command_buffer->is_cancelled);
+    const bool is_to_run =
+        !command_buffer->is_failed && !mtli_stop_reason(command_buffer);
     if (command->times && is_to_run) {
       const uint64_t now_ns = mtli_now_ns();
       mtli_command_starts(command->times, now_ns);
@@ -67,8 +67,8 @@ void null_commands_run(mtl_command_buffer *command_buffer) {
   if (!command_buffer->is_failed) {
     mtli_command_buffer_ran(command_buffer, start_ns, mtli_now_ns());
   }
-  const bool is_cancelled = atomic_load(&command_buffer->is_cancelled);
-  mtli_command_buffer_completed(command_buffer,
-                                is_cancelled ? MTL_CANCELLED : MTL_OK,
-                                is_cancelled ? "it was cancelled" : "");
+  const char *reason = mtli_stop_reason(command_buffer);
+  atomic_store(&command_buffer->has_failed, reason != NULL);
+  mtli_command_buffer_completed(command_buffer, reason ? MTL_CANCELLED : MTL_OK,
+                                reason ? reason : "");
 }

@@ -11,6 +11,7 @@ const mtli_driver mtli_null_driver = {
     .binds_tensors = true,
     .has_heaps = true,
     .has_host_events = true,
+    .knows_failures = true,
     .device_bytes = sizeof(mtl_device),
     .buffer_bytes = sizeof(null_buffer),
     .texture_bytes = sizeof(mtl_texture),

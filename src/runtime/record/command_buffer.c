@@ -219,6 +219,58 @@ mtl_status mtl_command_buffer_cancel(mtl_command_buffer *command_buffer) {
   return queue->device->driver->queue_cancel(queue, command_buffer);
 }
 
+mtl_status mtl_command_buffer_depend_on(mtl_command_buffer *command_buffer,
+                                        mtl_command_buffer *earlier) {
+  MTL_TRY(check_alive(command_buffer, "mtl_command_buffer_depend_on"));
+  mtli_recording *recording = mtli_recording_of(command_buffer);
+  const char *label = mtl_command_buffer_label(command_buffer);
+  if (!earlier || earlier->queue != command_buffer->queue ||
+      !mtli_recording_of(earlier)->is_committed) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_command_buffer_depend_on: command buffer '%s' can "
+                     "depend on one that is committed to its own queue; %s",
+                     label,
+                     !earlier ? "earlier is NULL"
+                     : earlier->queue != command_buffer->queue
+                         ? "earlier is of another queue"
+                         : "earlier is not committed");
+  }
+  if (recording->is_enqueued) {
+    return mtli_fail(MTL_INVALID_STATE,
+                     "mtl_command_buffer_depend_on: command buffer '%s' is %s "
+                     "already",
+                     label, recording->is_committed ? "committed" : "enqueued");
+  }
+  if (!recording->driver->knows_failures) {
+    return mtli_fail(MTL_UNSUPPORTED,
+                     "mtl_command_buffer_depend_on: device '%s' starts work "
+                     "before it knows whether that before it has failed",
+                     command_buffer->queue->device->info.name);
+  }
+  mtli_dependency *made = mtli_recording_allocate(recording, sizeof *made);
+  if (!made) {
+    return recording->error;
+  }
+  made->earlier = earlier;
+  made->next = command_buffer->dependencies;
+  command_buffer->dependencies = made;
+  mtli_recording_keep(recording, &earlier->object);
+  return MTL_OK;
+}
+
+const char *mtli_stop_reason(const mtl_command_buffer *command_buffer) {
+  if (atomic_load(&command_buffer->is_cancelled)) {
+    return "it was cancelled";
+  }
+  for (const mtli_dependency *at = command_buffer->dependencies; at;
+       at = at->next) {
+    if (at->earlier->is_failed || atomic_load(&at->earlier->has_failed)) {
+      return "a command buffer that it depends on has failed";
+    }
+  }
+  return NULL;
+}
+
 static bool has_reached(mtli_recording *recording, mtli_progress wanted) {
   // pairs with the release in completion.c
   return atomic_load_explicit(&recording->progress, memory_order_acquire) >=
