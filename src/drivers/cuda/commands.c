@@ -405,9 +405,6 @@ static void run_command(cuda_worker *worker, mtl_command_buffer *command_buffer,
   if (status != MTL_OK) {
     cuda_list_fail(list, status, mtl_last_error());
   }
-  if (list->status != MTL_OK) {
-    atomic_store(&command_buffer->has_failed, true);
-  }
   if (status == MTL_OK && is_timed(command, *out_next)) {
     cuda_work_starts(worker, list);
     cuda_mark *start = list->command_start;
@@ -454,6 +451,11 @@ void cuda_commands_run(cuda_worker *worker,
   }
   if (list->begun_ns) {
     cuda_work_starts(worker, list);
+  }
+  // What stops itself is known by now (check_stop); a fault that is not ends
+  // all work of the device.
+  if (is_over(command_buffer)) {
+    atomic_store(&command_buffer->has_failed, true);
   }
   cuda_step_add(
       worker,
