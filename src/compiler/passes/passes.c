@@ -76,6 +76,9 @@ static const pass passes[] = {
     // The last pass that may change a result: so it comes before the tiers
     // part.
     {"contract_arithmetic", mtlc_contract_arithmetic, ALL},
+    // While all tiers have the same code, and values are where the source has
+    // them: LLVM would move what makes them behind the branch.
+    {"offer_values", mtlc_offer_values, CPU},
     // Prepares the screened form of a thread.
     {"simplify_screened", mtlc_simplify_checked, SCREENED},
     {"screen_accesses", mtlc_screen_accesses, SCREENED},
@@ -116,7 +119,7 @@ static const pass passes[] = {
     // Accesses that fault in the other tier fault here as well.
     {"probe_alignment", mtlc_probe_alignment, T0},
     // For simdgroups that are no vector; a vector is in lockstep anyway.
-    {"advance_together", mtlc_advance_together, T0},
+    {"advance_together", mtlc_advance_together, T0 | T1},
     // Makes a block of an NVIDIA GPU of the same kernel.
     {"ptx_lower_simdgroups", mtlc_ptx_lower_simdgroups, PTX},
     // When products and exchanges have become accesses; only for debugging.

@@ -41,6 +41,7 @@ mtlc_pass mtlc_enter_kernel;
 mtlc_pass mtlc_lower_bfloat;
 mtlc_pass mtlc_define_arithmetic;
 mtlc_pass mtlc_contract_arithmetic;
+mtlc_pass mtlc_offer_values;
 mtlc_pass mtlc_drop_unread;
 mtlc_pass mtlc_lower_threadgroup_memory;
 mtlc_pass mtlc_carry_private;

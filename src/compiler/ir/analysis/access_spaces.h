@@ -14,9 +14,15 @@
 
 // A set of pieces of memory that threads share: the buffer of each argument by
 // its slot, what addresses found in memory lead to, and the threadgroup's. None
-// for a thread's own memory, and for constants.
+// for a thread's own memory, and for constants. mtlc_find_accesses leaves out
+// what threads offer: those are no accesses of the program.
 typedef uint64_t mtlc_spaces;
-enum { MTLC_LAST_ARGUMENT_SPACE = 61, MTLC_OTHER_SPACE = 62 };
+enum {
+  MTLC_LAST_ARGUMENT_SPACE = 60,
+  MTLC_OFFER_SPACE = 61,  // what threads offer to shuffles (offer_values.c)
+  MTLC_OTHER_SPACE = 62,
+};
+#define MTLC_SPACES_OFFER ((mtlc_spaces)1 << MTLC_OFFER_SPACE)
 #define MTLC_SPACES_OTHER ((mtlc_spaces)1 << MTLC_OTHER_SPACE)
 #define MTLC_SPACES_THREADGROUP ((mtlc_spaces)1 << 63)
 

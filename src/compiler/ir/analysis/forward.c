@@ -9,12 +9,7 @@
 #include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/names.h"
 
-// A range of bytes in an alloca.
-typedef struct location {
-  LLVMValueRef memory;  // the alloca; NULL if not known
-  int64_t offset;       // of its first byte
-  int64_t bytes;
-} location;
+typedef mtlc_private location;
 
 // Limits of a search, in instructions and in uses of an address; beyond them
 // nothing is known. Without a limit, long straight-line code took quadratic
@@ -162,18 +157,21 @@ static step step_over(LLVMTargetDataRef layout, LLVMValueRef instruction,
   return FOUND_COPY;
 }
 
-// Returns the value of one load, or NULL.
-static LLVMValueRef stored_value(LLVMTargetDataRef layout, LLVMValueRef load) {
+// Returns the value of one load, or NULL. Leaves in *out_memory where it lies
+// when the block begins, if it does.
+static LLVMValueRef stored_value(LLVMTargetDataRef layout, LLVMValueRef load,
+                                 location *out_memory) {
+  *out_memory = (location){0};
   location wanted = locate(layout, LLVMGetOperand(load, 0),
                            LLVMStoreSizeOfType(layout, LLVMTypeOf(load)));
   if (!wanted.memory || wanted.bytes == 0 || escapes(wanted.memory)) {
     return NULL;
   }
   int left = WALK_LIMIT;
-  for (LLVMValueRef at = LLVMGetPreviousInstruction(load); at && left-- > 0;
+  for (LLVMValueRef at = LLVMGetPreviousInstruction(load); at;
        at = LLVMGetPreviousInstruction(at)) {
     LLVMValueRef value = NULL;
-    switch (step_over(layout, at, &wanted, &value)) {
+    switch (left-- > 0 ? step_over(layout, at, &wanted, &value) : BLOCKED) {
       case PASSED: break;
       case FOUND_VALUE: return value;
       case FOUND_COPY:
@@ -184,17 +182,42 @@ static LLVMValueRef stored_value(LLVMTargetDataRef layout, LLVMValueRef load) {
       case BLOCKED: return NULL;
     }
   }
+  *out_memory = wanted;
   return NULL;
 }
 
 LLVMValueRef mtlc_forward(LLVMModuleRef module, LLVMValueRef value) {
   LLVMTargetDataRef layout = LLVMGetModuleDataLayout(module);
   while (LLVMIsALoadInst(value) && !LLVMGetVolatile(value)) {
-    LLVMValueRef stored = stored_value(layout, value);
+    location memory;
+    LLVMValueRef stored = stored_value(layout, value, &memory);
     if (!stored) {
       break;
     }
     value = stored;
   }
   return value;
+}
+
+mtlc_private mtlc_forward_memory(LLVMModuleRef module, LLVMValueRef load) {
+  location memory = {0};
+  if (!LLVMGetVolatile(load)) {
+    stored_value(LLVMGetModuleDataLayout(module), load, &memory);
+  }
+  return memory;
+}
+
+static bool changes_life(LLVMValueRef instruction, LLVMValueRef memory) {
+  LLVMValueRef callee = mtlc_callee(instruction);
+  return callee && mtlc_starts_with(mtlc_name(callee), "llvm.lifetime.") &&
+         LLVMGetOperand(instruction, 1) == memory;
+}
+
+bool mtlc_changes(LLVMModuleRef module, LLVMValueRef instruction,
+                  const mtlc_private *memory) {
+  location wanted = *memory;
+  LLVMValueRef value = NULL;
+  return changes_life(instruction, memory->memory) ||
+         step_over(LLVMGetModuleDataLayout(module), instruction, &wanted,
+                   &value) != PASSED;
 }

@@ -14,6 +14,8 @@
 #include "compiler/compiler.h"
 
 #define MTLC_THREAD_FUNCTION "mettle.thread"
+// What a thread gives to shuffles that it takes no part in: docs/ir.md.
+#define MTLC_OFFER_PREFIX "mettle.offer."
 #define MTLC_GROUP_FUNCTION "mettle.group"
 // mtli_cpu_code.begin and .finish of cpu_abi.h, where there is something to do.
 #define MTLC_BEGIN_FUNCTION "mettle.begin"

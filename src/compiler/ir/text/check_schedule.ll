@@ -45,6 +45,7 @@ lane:
   %value = load i64, ptr %from.at
   %to.at = getelementptr i64, ptr %values, i32 %to
   store i64 %value, ptr %to.at
+  store i32 %mask, ptr %operand.at
   %more = icmp ne i32 %left.next, 0
   br i1 %more, label %lane, label %done
 

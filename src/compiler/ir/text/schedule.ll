@@ -311,7 +311,8 @@ done:
 }
 
 ; Shuffles: each thread in the mask takes the value of the thread that its
-; operand names.
+; operand names. Its operand becomes the mask: what threads outside of it have
+; to give is elsewhere (make_coroutines.c).
 define void @mettle.execute_shuffle(i32 %mask, ptr %values,
                                     ptr %operands) nounwind {
 enter:
@@ -331,6 +332,7 @@ lane:
   %value = load i64, ptr %from.at
   %to.at = getelementptr i64, ptr %values, i32 %to
   store i64 %value, ptr %to.at
+  store i32 %mask, ptr %operand.at
   %more = icmp ne i32 %left.next, 0
   br i1 %more, label %lane, label %done
 

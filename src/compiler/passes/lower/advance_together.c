@@ -33,6 +33,7 @@
 #include "compiler/ir/llvm/names.h"
 #include "compiler/ir/llvm/split_calls.h"
 #include "compiler/ir/llvm/types.h"
+#include "compiler/ir/llvm/value_list.h"
 #include "compiler/passes/passes.h"
 
 // The memory accessed since the threads last waited.
@@ -44,9 +45,12 @@ static void add(reach *to, reach what) {
 }
 
 
+// A thread's offers are its own: they may follow each other, but not come
+// before others have read the last one. Shuffles, which read them, wait anyway.
 static bool must_wait(reach before, mtlc_access access) {
-  return (access.written & (before.read | before.written)) != 0 ||
-         (access.read & before.written) != 0;
+  const mtlc_spaces written = before.written & ~MTLC_SPACES_OFFER;
+  return (access.written & (before.read | written)) != 0 ||
+         (access.read & written) != 0;
 }
 
 // --- inlining ----------------------------------------------------------------
@@ -114,8 +118,20 @@ typedef struct advance {
   size_t wait_count;
 } advance;
 
+static bool is_offer(LLVMValueRef instruction) {
+  LLVMValueRef callee = mtlc_callee(instruction);
+  return callee && mtlc_starts_with(mtlc_name(callee), MTLC_OFFER_PREFIX);
+}
+
+static bool is_shuffle(LLVMValueRef instruction) {
+  LLVMValueRef callee = mtlc_callee(instruction);
+  return callee && mtlc_starts_with(mtlc_name(callee), "mettle.simd.shuffle.");
+}
+
 static mtlc_access shared_access(const advance *a, LLVMValueRef instruction) {
   mtlc_access access = mtlc_access_of(a->accesses, instruction);
+  access.written |= is_offer(instruction) ? MTLC_SPACES_OFFER : 0;
+  access.read |= is_shuffle(instruction) ? MTLC_SPACES_OFFER : 0;
   access.read &= a->shared;
   access.written &= a->shared;
   return access;
@@ -303,12 +319,19 @@ static void make_threads_wait(mtlc_kernel *kernel,
   mtlc_flow_clear(&a.flow);
 }
 
+static mtlc_spaces offered(const mtlc_kernel *kernel) {
+  mtlc_values offers = {0};
+  mtlc_collect_calls(kernel->module, MTLC_OFFER_PREFIX, &offers);
+  free(offers.items);
+  return offers.count ? MTLC_SPACES_OFFER : 0;
+}
+
 // Returns the spaces in which threads may see each other's stores. Threads that
 // wait for nothing and have no threadgroup memory stay as simple to follow as
 // they are: each goes from beginning to end.
 static mtlc_spaces shared_spaces(const mtlc_kernel *kernel,
                                  const mtlc_accesses *accesses) {
-  reach all = {0};
+  reach all = {.written = offered(kernel)};
   for (size_t i = 0; i < accesses->count; ++i) {
     add(&all, accesses->items[i]);
   }

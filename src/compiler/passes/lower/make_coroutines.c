@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "code/cpu_abi.h"
 #include "compiler/ir/analysis/cycles.h"
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/ir/kernel/report.h"
@@ -22,8 +23,8 @@
 #include "compiler/ir/llvm/names.h"
 #include "compiler/ir/llvm/types.h"
 #include "compiler/ir/llvm/value_list.h"
-#include "compiler/ir/transform/simd_functions.h"
 #include "compiler/ir/transform/thread_state.h"
+#include "compiler/passes/lower/execute_functions.h"
 #include "compiler/passes/passes.h"
 
 // Parameters of the body after those of thread_state.h.
@@ -62,8 +63,11 @@ typedef struct coroutine {
   LLVMValueRef value_at;
   LLVMValueRef operand_at;
   LLVMValueRef key_at;
+  LLVMValueRef frames;     // NULL without offers
+  LLVMValueRef offers_at;  // this thread's
   LLVMValueRef handle;
   LLVMBasicBlockRef end;
+  uint32_t offer_count;  // 8 bytes each, behind the thread's frame
 } coroutine;
 
 static uint32_t function_number(coroutine *c, LLVMValueRef function) {
@@ -212,6 +216,62 @@ static void make_keys(coroutine *c) {
   mtlc_flow_clear(&turns.flow);
 }
 
+// --- offers ------------------------------------------------------------------
+
+// Returns a call of mettle.offer that a shuffle's operand is, or NULL.
+static LLVMValueRef offer_of(LLVMValueRef shuffle) {
+  LLVMValueRef value = LLVMGetOperand(shuffle, 0);
+  LLVMValueRef callee = LLVMIsACallInst(value) ? mtlc_callee(value) : NULL;
+  return callee && mtlc_starts_with(mtlc_name(callee), MTLC_OFFER_PREFIX)
+             ? value
+             : NULL;
+}
+
+static uint32_t offer_number(LLVMValueRef offer) {
+  return (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(offer, 1));
+}
+
+// Returns the address of what a thread of this threadgroup offers: the end of
+// its place among the frames.
+static LLVMValueRef offers_of(const coroutine *c, LLVMValueRef index) {
+  LLVMValueRef bytes = LLVMBuildLoad2(
+      c->builder, c->types.i64,
+      LLVMGetNamedGlobal(c->kernel->module, "mettle.frame_bytes"), "");
+  LLVMValueRef next = LLVMBuildAdd(
+      c->builder, LLVMBuildZExt(c->builder, index, c->types.i64, ""),
+      mtlc_i64(c->kernel->context, 1), "");
+  LLVMValueRef end = LLVMBuildMul(c->builder, next, bytes, "");
+  LLVMValueRef offset = LLVMBuildSub(
+      c->builder, end,
+      mtlc_i64(c->kernel->context, c->offer_count * sizeof(uint64_t)), "");
+  return LLVMBuildGEP2(c->builder, c->types.i8, c->frames, &offset, 1, "");
+}
+
+static void find_offers(coroutine *c) {
+  mtlc_values offers = {0};
+  mtlc_collect_calls(c->kernel->module, MTLC_OFFER_PREFIX, &offers);
+  for (size_t i = 0; i < offers.count; ++i) {
+    const uint32_t number = offer_number(offers.items[i]);
+    c->offer_count = number < c->offer_count ? c->offer_count : number + 1;
+  }
+  free(offers.items);
+}
+
+// A thread that has offered nothing offers zeros.
+static void begin_offers(coroutine *c) {
+  if (c->offer_count) {
+    LLVMValueRef waiting = LLVMGetParam(c->body, BODY_WAITING);
+    c->frames = LLVMBuildLoad2(
+        c->builder, c->types.pointer,
+        mtlc_offset(c->builder, waiting, 4 * sizeof(void *)), "");
+    c->offers_at = offers_of(c, LLVMGetParam(c->body, MTLC_BODY_INDEX));
+    LLVMBuildMemSet(
+        c->builder, c->offers_at, LLVMConstNull(c->types.i8),
+        mtlc_i64(c->kernel->context, c->offer_count * sizeof(uint64_t)),
+        sizeof(uint64_t));
+  }
+}
+
 // --- suspending --------------------------------------------------------------
 
 // Inserts an instruction with its own name and line; a builder would overwrite
@@ -287,6 +347,7 @@ static void begin_coroutine(coroutine *c) {
   c->value_at = table_entry(c, 1, index, 8);
   c->operand_at = table_entry(c, 2, index, 4);
   c->key_at = table_entry(c, 3, index, 4 * (uint64_t)c->key_words);
+  begin_offers(c);
 }
 
 // Makes the block in which every exit ends, with a suspended or a returned
@@ -337,6 +398,59 @@ static LLVMValueRef from_bits(const coroutine *c, LLVMValueRef bits,
   return LLVMBuildBitCast(c->builder, bits, type, "");
 }
 
+static void lower_offers(coroutine *c) {
+  mtlc_values offers = {0};
+  mtlc_collect_calls(c->kernel->module, MTLC_OFFER_PREFIX, &offers);
+  for (size_t i = 0; i < offers.count; ++i) {
+    LLVMValueRef offer = offers.items[i];
+    LLVMValueRef value = LLVMGetOperand(offer, 0);
+    LLVMPositionBuilderBefore(c->builder, offer);
+    LLVMSetCurrentDebugLocation2(c->builder, LLVMInstructionGetDebugLoc(offer));
+    LLVMBuildStore(c->builder, to_bits(c, value),
+                   mtlc_offset(c->builder, c->offers_at,
+                               offer_number(offer) * sizeof(uint64_t)));
+    mtlc_replace(offer, value);
+  }
+  free(offers.items);
+}
+
+// Returns what a shuffle gives: `bits` if the thread that it names has taken
+// part, else what that thread has offered. mettle.execute_shuffle leaves the
+// threads that did in place of the operand.
+static LLVMValueRef offered(const coroutine *c, LLVMValueRef shuffle,
+                            LLVMValueRef bits) {
+  LLVMContextRef context = c->kernel->context;
+  LLVMValueRef mask =
+      LLVMBuildLoad2(c->builder, c->types.i32, c->operand_at, "");
+  LLVMValueRef lane = LLVMBuildAnd(c->builder, LLVMGetOperand(shuffle, 1),
+                                   mtlc_i32(context, SIMD_WIDTH - 1), "");
+  LLVMValueRef takes_part = LLVMBuildTrunc(
+      c->builder, LLVMBuildLShr(c->builder, mask, lane, ""), c->types.i1, "");
+  LLVMValueRef other = LLVMConstNull(c->types.i64);
+  LLVMValueRef offer = offer_of(shuffle);
+  if (offer) {
+    LLVMValueRef own = LLVMGetParam(c->body, MTLC_BODY_INDEX);
+    LLVMValueRef first = LLVMBuildAnd(
+        c->builder, own, mtlc_i32(context, ~(uint32_t)(SIMD_WIDTH - 1)), "");
+    LLVMValueRef index = LLVMBuildOr(c->builder, first, lane, "");
+    LLVMValueRef threads = LLVMBuildLoad2(
+        c->builder, c->types.i32,
+        mtlc_offset(c->builder, LLVMGetParam(c->body, MTLC_BODY_GROUP),
+                    offsetof(mtli_cpu_group, threads)),
+        "");
+    LLVMValueRef exists =
+        LLVMBuildICmp(c->builder, LLVMIntULT, index, threads, "");
+    LLVMValueRef place = mtlc_offset(
+        c->builder,
+        offers_of(c, LLVMBuildSelect(c->builder, exists, index, own, "")),
+        offer_number(offer) * sizeof(uint64_t));
+    other = LLVMBuildSelect(c->builder, exists,
+                            LLVMBuildLoad2(c->builder, c->types.i64, place, ""),
+                            other, "");
+  }
+  return LLVMBuildSelect(c->builder, takes_part, bits, other, "");
+}
+
 static void store_request(coroutine *c, const wait *w) {
   const bool is_function = w->state != STATE_BARRIER;
   const unsigned count = LLVMGetNumArgOperands(w->call);
@@ -376,124 +490,10 @@ static void suspend_at(coroutine *c, const wait *w) {
     return;
   }
   LLVMValueRef bits = LLVMBuildLoad2(c->builder, c->types.i64, c->value_at, "");
+  if (mtlc_starts_with(mtlc_callee_name(w->call), "mettle.simd.shuffle.")) {
+    bits = offered(c, w->call, bits);
+  }
   mtlc_replace(w->call, from_bits(c, bits, type));
-}
-
-// --- carrying out ------------------------------------------------------------
-
-// The state of mettle.execute while it is built.
-typedef struct executor {
-  coroutine *c;
-  LLVMBuilderRef builder;
-  LLVMValueRef mask_bits;  // i32
-  LLVMValueRef mask;       // <32 x i1>
-  LLVMValueRef values_at;
-  LLVMValueRef operands_at;
-  LLVMTypeRef wide;  // <32 x i64>
-} executor;
-
-static LLVMTypeRef simd_vector(LLVMTypeRef element) {
-  return LLVMVectorType(element, SIMD_WIDTH);
-}
-
-static LLVMValueRef build_ballot(executor *e, LLVMValueRef bits) {
-  LLVMValueRef is_true =
-      LLVMBuildICmp(e->builder, LLVMIntNE, bits, LLVMConstNull(e->wide), "");
-  LLVMValueRef active = LLVMBuildAnd(e->builder, is_true, e->mask, "");
-  LLVMValueRef result =
-      LLVMBuildBitCast(e->builder, active, e->c->types.i32, "");
-  LLVMValueRef wide = LLVMBuildZExt(e->builder, result, e->c->types.i64, "");
-  LLVMValueRef first =
-      LLVMBuildInsertElement(e->builder, LLVMGetPoison(e->wide), wide,
-                             mtlc_i32(e->c->kernel->context, 0), "");
-  return LLVMBuildShuffleVector(e->builder, first, LLVMGetPoison(e->wide),
-                                LLVMConstNull(simd_vector(e->c->types.i32)),
-                                "");
-}
-
-static LLVMValueRef build_combination(executor *e,
-                                      const mtlc_simd_function *function,
-                                      LLVMValueRef bits) {
-  LLVMTypeRef type = function->type;
-  const unsigned width = type == e->c->types.i64   ? 64
-                         : type == e->c->types.f16 ? 16
-                                                   : 32;
-  LLVMTypeRef narrow =
-      simd_vector(LLVMIntTypeInContext(e->c->kernel->context, width));
-  LLVMValueRef values = LLVMBuildTruncOrBitCast(e->builder, bits, narrow, "");
-  values = LLVMBuildBitCast(e->builder, values, simd_vector(type), "");
-  LLVMValueRef result =
-      mtlc_build_simd_function(e->builder, function, values, e->mask);
-  result = LLVMBuildBitCast(e->builder, result, narrow, "");
-  return LLVMBuildZExtOrBitCast(e->builder, result, e->wide, "");
-}
-
-static void build_case(executor *e, const mtlc_simd_function *function) {
-  if (function->kind == MTLC_SIMD_BARRIER) {
-    return;
-  }
-  if (function->kind == MTLC_SIMD_SHUFFLE) {
-    LLVMValueRef arguments[] = {e->mask_bits, e->values_at, e->operands_at};
-    mtlc_call(
-        e->builder,
-        LLVMGetNamedFunction(e->c->kernel->module, "mettle.execute_shuffle"),
-        arguments, 3);
-    return;
-  }
-  LLVMValueRef bits = LLVMBuildLoad2(e->builder, e->wide, e->values_at, "");
-  LLVMSetAlignment(bits, sizeof(uint64_t));
-  LLVMValueRef result = function->kind == MTLC_SIMD_BALLOT
-                            ? build_ballot(e, bits)
-                            : build_combination(e, function, bits);
-  // Values of other threads exist only in functions of their own.
-  result = LLVMBuildSelect(e->builder, e->mask, result, bits, "");
-  LLVMSetAlignment(LLVMBuildStore(e->builder, result, e->values_at),
-                   sizeof(uint64_t));
-}
-
-static mtl_status build_cases(executor *e, LLVMValueRef execute,
-                              LLVMValueRef choice, LLVMBasicBlockRef done) {
-  coroutine *c = e->c;
-  for (size_t i = 0; i < c->functions.count; ++i) {
-    mtlc_simd_function function;
-    MTL_TRY(mtlc_simd_function_of(c->kernel->context,
-                                  mtlc_name(c->functions.items[i]), &function));
-    function.starts_with_neighbours =
-        c->kernel->library->math_mode != MTL_MATH_FAST;
-    LLVMBasicBlockRef block =
-        LLVMAppendBasicBlockInContext(c->kernel->context, execute, "");
-    LLVMAddCase(choice, mtlc_i32(c->kernel->context, (uint32_t)i), block);
-    LLVMPositionBuilderAtEnd(e->builder, block);
-    build_case(e, &function);
-    LLVMBuildBr(e->builder, done);
-  }
-  return MTL_OK;
-}
-
-static mtl_status define_execute(coroutine *c) {
-  LLVMContextRef context = c->kernel->context;
-  LLVMValueRef execute =
-      LLVMGetNamedFunction(c->kernel->module, "mettle.execute");
-  executor e = {.c = c,
-                .builder = LLVMCreateBuilderInContext(context),
-                .mask_bits = LLVMGetParam(execute, 1),
-                .values_at = LLVMGetParam(execute, 2),
-                .operands_at = LLVMGetParam(execute, 3),
-                .wide = simd_vector(c->types.i64)};
-  LLVMBasicBlockRef entry =
-      LLVMAppendBasicBlockInContext(context, execute, "enter");
-  LLVMBasicBlockRef done =
-      LLVMAppendBasicBlockInContext(context, execute, "done");
-  LLVMPositionBuilderAtEnd(e.builder, entry);
-  e.mask =
-      LLVMBuildBitCast(e.builder, e.mask_bits, simd_vector(c->types.i1), "");
-  LLVMValueRef choice = LLVMBuildSwitch(e.builder, LLVMGetParam(execute, 0),
-                                        done, (unsigned)c->functions.count);
-  LLVMPositionBuilderAtEnd(e.builder, done);
-  LLVMBuildRetVoid(e.builder);
-  const mtl_status status = build_cases(&e, execute, choice, done);
-  LLVMDisposeBuilder(e.builder);
-  return status;
 }
 
 // --- all of it ---------------------------------------------------------------
@@ -541,6 +541,7 @@ static mtl_status split(coroutine *c) {
                      "kernel %s: LLVM did not make a coroutine of it",
                      c->kernel->kernel->name);
   }
+  bytes += c->offer_count * sizeof(uint64_t);
   bytes = (bytes + FRAME_ALIGNMENT - 1) / FRAME_ALIGNMENT * FRAME_ALIGNMENT;
   set_global(c->kernel, "mettle.frame_bytes", bytes);
   c->kernel->thread_bytes = bytes;
@@ -567,13 +568,15 @@ static mtl_status make_coroutine(coroutine *c) {
   MTL_TRY(mtlc_bind_thread(c->kernel, c->body));
   mtlc_set_attribute(c->body, "nounwind", 0);
   mtlc_set_attribute(c->body, "presplitcoroutine", 0);
+  find_offers(c);
   begin_coroutine(c);
   make_end(c);
   end_returns(c);
   for (size_t i = 0; i < c->wait_count; ++i) {
     suspend_at(c, &c->waits[i]);
   }
-  MTL_TRY(define_execute(c));
+  lower_offers(c);
+  MTL_TRY(mtlc_define_execute(c->kernel, &c->functions));
   return split(c);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "code/code.h"
+#include "compiler/ir/kernel/kernel.h"
 #include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/transform/keep_calls.h"
 #include "compiler/vectorize/analysis/shape.h"
@@ -44,6 +45,7 @@ static const known_callee mettle_callees[] = {
     {"mettle.parameter", LANES_CALLEE_PARAMETER},
     {MTLC_CALLED_PREFIX, LANES_CALLEE_CALLED},
     {"mettle.pairs.", LANES_CALLEE_ELEMENTWISE},
+    {MTLC_OFFER_PREFIX, LANES_CALLEE_ELEMENTWISE},
     {"mettle.texel.", LANES_CALLEE_OTHER},  // a function with a body
     {"mettle.", LANES_CALLEE_UNKNOWN},
 };
