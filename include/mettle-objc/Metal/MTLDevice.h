@@ -6,6 +6,7 @@
 #include <Metal/MTLDefines.h>
 #include <Metal/MTLComputePipeline.h>
 #include <Metal/MTLCounters.h>
+#include <Metal/MTLIOCommandQueue.h>
 #include <Metal/MTLPipeline.h>
 #include <Metal/MTLPixelFormat.h>
 #include <Metal/MTLResource.h>
@@ -142,6 +143,19 @@ typedef void (^MTLNewComputePipelineStateWithReflectionCompletionHandler)(
 - (id<MTLSharedEvent>)newSharedEventWithHandle:(MTLSharedEventHandle *)handle;
 - (id<MTLLogState>)newLogStateWithDescriptor:(MTLLogStateDescriptor *)descriptor
                                        error:(NSError **)error;
+- (id<MTLIOCommandQueue>)newIOCommandQueueWithDescriptor:
+                             (MTLIOCommandQueueDescriptor *)descriptor
+                                                   error:(NSError **)error;
+- (id<MTLIOFileHandle>)newIOFileHandleWithURL:(NSURL *)url
+                                        error:(NSError **)error;
+- (id<MTLIOFileHandle>)newIOFileHandleWithURL:(NSURL *)url
+                            compressionMethod:(MTLIOCompressionMethod)method
+                                        error:(NSError **)error;
+// The names of before macOS 14.
+- (id<MTLIOFileHandle>)newIOHandleWithURL:(NSURL *)url error:(NSError **)error;
+- (id<MTLIOFileHandle>)newIOHandleWithURL:(NSURL *)url
+                        compressionMethod:(MTLIOCompressionMethod)method
+                                    error:(NSError **)error;
 - (id<MTLDynamicLibrary>)newDynamicLibrary:(id<MTLLibrary>)library
                                      error:(NSError **)error;
 - (id<MTLDynamicLibrary>)newDynamicLibraryWithURL:(NSURL *)url

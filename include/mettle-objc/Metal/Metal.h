@@ -33,6 +33,8 @@
 #include <Metal/MTLFunctionHandle.h>
 #include <Metal/MTLFunctionLog.h>
 #include <Metal/MTLHeap.h>
+#include <Metal/MTLIOCommandBuffer.h>
+#include <Metal/MTLIOCommandQueue.h>
 #include <Metal/MTLIndirectCommandBuffer.h>
 #include <Metal/MTLIndirectCommandEncoder.h>
 #include <Metal/MTLLibrary.h>

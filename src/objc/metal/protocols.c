@@ -10,23 +10,23 @@ typedef struct adopted {
 
 #define PROTOCOL(name_) \
   static protocol name_##_protocol = {.name = #name_, .size = sizeof(protocol)}
-#define PROTOCOL_OVER(name_, over)                                        \
-  static adopted name_##_over = {1, {&over##_protocol}};                  \
-  static protocol name_##_protocol = {                                    \
-      .name = #name_,                                                     \
-      .protocols = (protocol_list *)&name_##_over,                        \
+#define PROTOCOL_OVER(name_, over)                       \
+  static adopted name_##_over = {1, {&over##_protocol}}; \
+  static protocol name_##_protocol = {                   \
+      .name = #name_,                                    \
+      .protocols = (protocol_list *)&name_##_over,       \
       .size = sizeof(protocol)}
 
 // Declares that class adopts one protocol, and the protocols that it inherits.
-#define ADOPTS(class_, name_)                                              \
-  extern struct objc_class OBJC_CLASS_$_##class_;                          \
-  static adopted class_##_adopted = {1, {&name_##_protocol}};              \
-  static category class_##_protocols_category = {                          \
-      .name = "protocols",                                                 \
-      .class = &OBJC_CLASS_$_##class_,                                     \
-      .protocols = (protocol_list *)&class_##_adopted};                    \
-  static category *class_##_protocols_listed                               \
-      __attribute__((section("objc_catlist"), used)) =                     \
+#define ADOPTS(class_, name_)                                 \
+  extern struct objc_class OBJC_CLASS_$_##class_;             \
+  static adopted class_##_adopted = {1, {&name_##_protocol}}; \
+  static category class_##_protocols_category = {             \
+      .name = "protocols",                                    \
+      .class = &OBJC_CLASS_$_##class_,                        \
+      .protocols = (protocol_list *)&class_##_adopted};       \
+  static category *class_##_protocols_listed                  \
+      __attribute__((section("objc_catlist"), used)) =        \
           &class_##_protocols_category
 
 PROTOCOL(MTLDevice);
@@ -60,6 +60,9 @@ PROTOCOL(MTLCounterSet);
 PROTOCOL(MTLCounterSampleBuffer);
 PROTOCOL(MTLCaptureScope);
 PROTOCOL(MTLLogState);
+PROTOCOL(MTLIOCommandQueue);
+PROTOCOL(MTLIOCommandBuffer);
+PROTOCOL(MTLIOFileHandle);
 PROTOCOL(MTLCommandBufferEncoderInfo);
 PROTOCOL(MTL4CommandQueue);
 PROTOCOL(MTL4CommandBuffer);
@@ -99,6 +102,9 @@ ADOPTS(MettleCounterSet, MTLCounterSet);
 ADOPTS(MettleCounterSampleBuffer, MTLCounterSampleBuffer);
 ADOPTS(MettleCaptureScope, MTLCaptureScope);
 ADOPTS(MettleLogState, MTLLogState);
+ADOPTS(MettleLoadQueue, MTLIOCommandQueue);
+ADOPTS(MettleLoadCommands, MTLIOCommandBuffer);
+ADOPTS(MettleFileHandle, MTLIOFileHandle);
 ADOPTS(MettleEncoderInfo, MTLCommandBufferEncoderInfo);
 ADOPTS(MettleBinding, MTLBufferBinding);
 ADOPTS(MettleQueue4, MTL4CommandQueue);
