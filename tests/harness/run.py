@@ -29,7 +29,8 @@ after MOST_STRETCH times the limit at the latest.
 With --again, what failed runs once more, alone, after everything else; what
 then passes counts as passed, and is shown as UNSTEADY with its first output.
 
-The last line of the output is the sum, in the form of "counts".
+The longest tests and suites that count themselves are listed behind the suites'
+sums. The last line of the output is the sum, in the form of "counts".
 """
 
 import argparse
@@ -50,6 +51,7 @@ SKIPPED = 77  # as in automake and CTest
 LIST_SECONDS = 120  # a suite may have to fetch what it tests first
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 OUTPUT_LINES = 60  # of a failed test, its last ones
+LONGEST = 30  # tests that are listed with their times
 TICK_SECONDS = 0.5  # between two looks at how busy the machine is
 MOST_STRETCH = 10  # of a limit by a busy machine
 
@@ -177,6 +179,7 @@ class Runner:
         self.options = options
         self.lock = threading.Lock()  # over the counts and the output
         self.again = [] if options.again else None  # calls, while they collect
+        self.times = []  # (seconds, name) of each test that ran
         self.environment = dict(os.environ)
         self.environment["METTLE_BUILD_DIR"] = build
         tests = os.path.dirname(os.path.abspath(__file__))
@@ -295,8 +298,10 @@ class Runner:
     def run_timed(self, function, suite, *arguments):
         start = time.monotonic()
         function(suite, *arguments)
+        took = time.monotonic() - start
         with self.lock:
-            suite.took += time.monotonic() - start
+            suite.took += took
+            self.times.append((took, ":".join([suite.name, *arguments])))
 
     def put_off(self, function, suite, *arguments):
         """Keeps a first failure for the end; tells whether it did."""
@@ -394,6 +399,10 @@ def main():
     for suite in suites:
         text = counts_text(suite.passed, suite.failed, suite.skipped)
         runner.say(f"{suite.name:28} {text}  ({suite.took:.1f} s)")
+    if len(runner.times) > LONGEST:
+        runner.say("The longest:")
+        for took, name in sorted(runner.times, reverse=True)[:LONGEST]:
+            runner.say(f"{took:8.1f} s  {name}")
     total = [sum(getattr(suite, field) for suite in suites)
              for field in ("passed", "failed", "skipped")]
     runner.say(counts_text(*total))
