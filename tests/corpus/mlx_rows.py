@@ -218,9 +218,19 @@ def _compare_reduced(title, e, name, out, want, length):
                        np.asarray(want), tolerance, tolerance)
 
 
+def _turn(e, name):
+    """Which half of the shapes a type's operation is tried in, each of which
+    has code of its own; None for both."""
+    if FULL or name == "Sum":
+        return None
+    return (list(REDUCTIONS).index(name) + REDUCED.index(e)) % 2
+
+
 def _reduce_all(random, library, e, name):
     kernel = library.pipeline(f"all_{name}_{e.name}")
-    for size in (1, 97, 1000, 4096):
+    turn = _turn(e, name)
+    for size in ((1, 97, 1000, 4096) if turn is None else
+                 ((1, 4096), (97, 1000))[turn]):
         x = _factors(random, e, name, size)
         out = e.zeros(1)
         threads = _threads(size, 4)
@@ -228,6 +238,8 @@ def _reduce_all(random, library, e, name):
                grid=(threads,), group=(threads,))
         _compare_reduced(f"all_reduce {name} of {size} {e.name}", e, name,
                          out, [_reduced(e, name, x, None)], size)
+    if turn == 1:
+        return
     x = _factors(random, e, name, 50001)
     parts, out = e.zeros(128), e.zeros(1)
     row = -(-x.size // 128)
@@ -242,7 +254,9 @@ def _reduce_all(random, library, e, name):
 
 def _reduce_rows(random, library, e, name):
     simple = library.pipeline(f"row_{name}_{e.name}")
-    for rows, length in ((4, 33), (7, 129), (32, 1000)):
+    turn = _turn(e, name)
+    for rows, length in (((4, 33), (7, 129), (32, 1000)) if turn is None else
+                         (((4, 33),), ((7, 129), (32, 1000)))[turn]):
         x = _factors(random, e, name, (rows, length))
         out = e.zeros(rows)
         threads = _threads(length, 4)
@@ -251,7 +265,8 @@ def _reduce_rows(random, library, e, name):
         _compare_reduced(f"row_reduce {name} of {rows}x{length} {e.name}", e,
                          name, out, _reduced(e, name, x, 1), length)
     small = library.pipeline(f"small_{name}_{e.name}")
-    for rows, length in ((5, 3), (50, 8), (1, 31)):
+    for rows, length in (((5, 3), (50, 8), (1, 31)) if turn is None else
+                         (((5, 3), (1, 31)), ((50, 8),))[turn]):
         x = _factors(random, e, name, (rows, length))
         out = e.zeros(rows)
         small({0: e.pack(x), 1: out, 2: np.int64(length), 3: np.int64(1),

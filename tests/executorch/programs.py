@@ -235,53 +235,54 @@ def sizes_that_change():
             agree(method.execute([x])[0], net(x), 1e-5 * n)
 
 
-def several_methods():
-    class Twice(nn.Module):
-        def forward(self, x):
-            return x * 2
+def several_methods_come_and_go():
+    """22953: each has numbers of its own, however often it is loaded."""
+    class Scaled(nn.Module):
+        def __init__(self, factor):
+            super().__init__()
+            self.factor = nn.Parameter(torch.full((16,), factor))
 
-    class Square(nn.Module):
         def forward(self, x):
-            return x * x
-    x = torch.randn(5)
-    path = save("methods", {"twice": export(Twice(), (x,)),
-                            "square": export(Square(), (x,))})
+            return x * self.factor
+
+    class Square(Scaled):
+        def forward(self, x):
+            return x * x + self.factor
+    x = torch.randn(16)
+    path = save("methods", {"twice": export(Scaled(2.0), (x,)),
+                            "square": export(Square(3.0), (x,))})
     twice, square = load(path, "twice"), load(path, "square")
     agree(twice.execute([x])[0], x * 2)
-    agree(square.execute([x])[0], x * x)
+    agree(square.execute([x])[0], x * x + 3)
     agree(twice.execute([x + 1])[0], (x + 1) * 2)
+    for _ in range(6):
+        agree(load(path, "twice").execute([x])[0], x * 2)
+        agree(load(path, "square").execute([x])[0], x * x + 3)
 
 
-def state_is_kept():
-    class Cache(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.register_buffer("rows", torch.zeros(8, 4))
+class Cache(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("rows", torch.zeros(8, 4))
 
-        def forward(self, x, at):
-            self.rows[at] = x
-            return self.rows.cumsum(0)[-1] + 0
-    method = load(save("state", export(
-        Cache(), (torch.ones(1, 4), torch.tensor([0]))), all_operators=True))
-    total = torch.zeros(4)
-    for i in range(8):
-        x = torch.randn(1, 4)
-        total += x[0]
-        agree(method.execute([x, torch.tensor([i])])[0], total)
+    def forward(self, row, at, x, y):
+        self.rows[at] = row
+        return self.rows.cumsum(0)[-1] + 0, x - y
 
 
-def large_inputs_in_place():
+def state_is_kept_and_large_inputs_stay_in_place():
     """Inputs from 64 KiB on are used where they are, at any address."""
-    class Net(nn.Module):
-        def forward(self, x, y):
-            return x - y
     x, y = torch.randn(300, 200), torch.randn(300, 200)
-    method = load(save("in_place", export(Net(), (x, y))))
-    room = torch.randn(60003)
-    for start in (1, 3):
-        part = room[start:start + 60000].view(300, 200)
-        agree(method.execute([part, y])[0], part - y)
-    agree(method.execute([x, y])[0], x - y)
+    method = load(save("state", export(
+        Cache(), (torch.ones(1, 4), torch.tensor([0]), x, y)),
+        all_operators=True))
+    total, room = torch.zeros(4), torch.randn(60009)
+    for i in range(8):
+        row, part = torch.randn(1, 4), room[i:i + 60000].view(300, 200)
+        total += row[0]
+        got = method.execute([row, torch.tensor([i]), part, y])
+        agree(got[0], total)
+        agree(got[1], part - y)
 
 
 def beside_xnnpack():
@@ -304,13 +305,10 @@ def beside_xnnpack():
 
 
 def one_wait_and_one_commit():
-    torch.manual_seed(6)
-    net = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8))
-    x = torch.randn(2, 8)
-    method = load(save("statistics", export(net, (x,))))
+    method, x = load(small_program()), torch.randn(4, 6)
     before = mettle_executorch.statistics()
     for _ in range(10):
-        method.execute([x])
+        agree(method.execute([x])[0], torch.sin(x) @ x.t())
     after = mettle_executorch.statistics()
     assert after["waits"] - before["waits"] == 10, (before, after)
     assert after["commits"] - before["commits"] == 10, (before, after)
@@ -408,21 +406,6 @@ def reported_strides_and_offsets():
                       torch.full((3, 4), 5)), 0))
 
 
-def report_22953_programs_come_and_go():
-    class Net(nn.Module):
-        def __init__(self, factor):
-            super().__init__()
-            self.factor = nn.Parameter(torch.full((16,), factor))
-
-        def forward(self, x):
-            return x * self.factor
-    x = torch.randn(16)
-    paths = [save(f"factor_{i}", export(Net(float(i)), (x,)))
-             for i in (2, 3)]
-    for i in range(12):
-        agree(load(paths[i % 2]).execute([x])[0], x * (2 + i % 2))
-
-
 # --- In one process, and from C++ --------------------------------------------------
 
 def in_a_new_process(program, *arguments, **variables):
@@ -463,8 +446,10 @@ def torch_s_own_models_still_run():
     names: libtorch's."""
     package = os.path.join(FOLDER.name, "cpu.pt2")
     x = torch.randn(2, 4)
+    # Headers of the CPU are for this one alone.
     torch._inductor.aoti_compile_and_package(
-        export(nn.Linear(4, 4), (x,)), package_path=package)
+        export(nn.Linear(4, 4), (x,)), package_path=package,
+        inductor_configs={"aot_inductor.precompile_headers": False})
     then = """
     net = torch._inductor.aoti_load_package(sys.argv[2])
     assert net(torch.ones(2, 4)).shape == (2, 4)

@@ -93,7 +93,8 @@ def run(python, *arguments):
     done = subprocess.run(
         [python, "-B", "-W", "ignore", *arguments], stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, timeout=RUN_SECONDS, check=False,
-        env={"AOT_INDUCTOR_COMPILE_WRAPPER_OPT_LEVEL": "O0", **os.environ,
+        env={"AOT_INDUCTOR_COMPILE_WRAPPER_OPT_LEVEL": "O0",
+             "AOT_INDUCTOR_ENABLE_LINE_TABLES": "0", **os.environ,
              "PYTHONPATH": PLUGIN})
     lines = done.stdout.rstrip().split("\n")
     found = COUNTS.match(lines[-1])

@@ -13,10 +13,11 @@ made small. Comment lines at its top say how to run it and what must come out:
   // not on DEVICE: REASON        the run above has no defined result there
 
 A file may have several runs; an expect belongs to the run above it. Each run
-is made plain and with --debug; with --by-turns, which is for slow builds, a
-kernel's runs are all made the one or the other way. With --device cuda each is
-made there, plain, with METTLE_EXACT=1, several at a time. The last line is
-"N passed, N failed", with "N skipped" behind it if there are."""
+is made plain and with --debug; with --by-turns, which is for slow builds, every
+other kernel's runs are made plain, and half of the others' with --debug. With
+--device cuda each is made there, plain, with METTLE_EXACT=1, several at a time.
+The last line is "N passed, N failed", with "N skipped" behind it if there
+are."""
 
 import concurrent.futures
 import glob
@@ -118,7 +119,9 @@ def main():
         for arguments, expected in runs:
             turn = turns.setdefault((path, arguments[0]), len(turns))
             ways = ([], ["--debug"])
-            for extra in ways[turn % 2:][:1] if by_turns else ways:
+            if by_turns:
+                ways = (ways[:1], ways[1:], ways[:1], ())[turn % 4]
+            for extra in ways:
                 wrong = run(path, arguments, expected, extra)
                 failed += wrong is not None
                 passed += wrong is None

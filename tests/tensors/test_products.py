@@ -2,11 +2,15 @@
 # test_products.py: matmul2d in every scope, of every combination of types, with
 # every transpose, its operands in memory and held together.
 import itertools
+import os
 
 import numpy as np
 
 from case import check, mettle
 from products import TYPES, Product, program_of, run
+
+# All combinations; else every other one, in which all pairs are.
+STEP = 1 if os.environ.get("METTLE_CORPUS_FULL", "").strip("0") else 2
 
 
 def each_type(random):
@@ -19,13 +23,16 @@ def each_type(random):
 
 def each_form(random):
     """Transposes, scopes, operands."""
-    items = [Product(m, n, k, ("half", "half", "float"), ta, tb, groups, adds,
-                     held)
-             for (m, n, k, groups), ta, tb, (held, adds) in itertools.product(
-                 ((16, 32, 16, 1), (32, 16, 40, 2), (8, 4, 8, 0)),
-                 (False, True), (False, True),
-                 (((False, False, True), True), ((True, False, True), False),
-                  ((True, True, True), True), ((False, True, False), True)))]
+    sizes = ((16, 32, 16, 1), (32, 16, 40, 2), (8, 4, 8, 0))
+    ways = (((False, False, True), True), ((True, False, True), False),
+            ((True, True, True), True), ((False, True, False), True))
+    items = []
+    for size, ta, tb, way in itertools.product(range(3), (False, True),
+                                               (False, True), range(4)):
+        if (size + ta + tb + way) % STEP == 0:
+            (m, n, k, groups), (held, adds) = sizes[size], ways[way]
+            items.append(Product(m, n, k, ("half", "half", "float"), ta, tb,
+                                 groups, adds, held))
     for first in range(0, len(items), 12):
         part = items[first:first + 12]
         program = program_of(part)
@@ -50,12 +57,14 @@ def edges(random):
 def bytes_in_words(random):
     """Rows that are words of four bytes, or not; sums over several and parts
     of 32."""
-    items = [Product(m, n, k, (left, right, "int"), False, tb, groups, adds,
+    forms = ((16, 32, 0, 1, False, True), (16, 16, 72, 1, True, False),
+             (32, 64, 0, 2, False, False), (32, 64, 0, 2, True, True))
+    items = [Product(m, n, k, (("char", "uchar")[left], ("char", "uchar")[right],
+                               "int"), False, tb, groups, adds,
                      (False, False, adds))
-             for left, right in itertools.product(("char", "uchar"), repeat=2)
-             for m, n, k, groups, tb, adds in (
-                 (16, 32, 0, 1, False, True), (16, 16, 72, 1, True, False),
-                 (32, 64, 0, 2, False, False), (32, 64, 0, 2, True, True))]
+             for left, right in itertools.product(range(2), repeat=2)
+             for i, (m, n, k, groups, tb, adds) in enumerate(forms)
+             if (left + right + i) % STEP == 0]
     for first in range(0, len(items), 12):
         part = items[first:first + 12]
         program = program_of(part)
