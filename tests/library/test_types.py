@@ -23,6 +23,7 @@ WRONG = {
     "m = float4x4(v, v);": "as many columns",
     "uint w = as_type<uint>(v);": "same size",
     "bfloat w = 1.0f;": "no viable conversion",
+    "simdgroup_matrix<int, 8, 8> w;": "takes half, bfloat or float",
 }
 
 
