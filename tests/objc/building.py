@@ -168,6 +168,18 @@ def compilers_and_linkers(folder):
                 built(f"clang-{version} {flags}", folder, "clang", *flags,
                       "main.m", "-framework", "Metal",
                       METTLE_OBJC_CLANG=f"clang-{version}")
+            # Debian's clang++ of a version is clang++-14, not clang-14++.
+            built(f"clang++-{version}", folder, "clang++", "-x",
+                  "objective-c++", "main.m", "-framework", "Metal",
+                  METTLE_OBJC_CLANG=f"clang-{version}")
+    # The frameworks as modules, which are made under folder.
+    names = ("Foundation", "Metal", "MetalKit", "CoreGraphics", "QuartzCore",
+             "MetalPerformanceShaders", "simd")
+    write(folder, "modules.m", "".join(f"@import {each};\n" for each in names)
+          + PROGRAM[PROGRAM.index("@interface"):])
+    built("modules", folder, "clang", "-fmodules",
+          f"-fmodules-cache-path={folder}/modules", "modules.m", "-framework",
+          "Metal")
     # metal-cpp of 2022 has dispatch's types by CoreFoundation's headers.
     write(folder, "types.cpp", "#include <CoreFoundation/CoreFoundation.h>\n"
           "#include <iostream>\n"
