@@ -27,6 +27,13 @@
 // expect: 1: 0 0 0 2 2 2 4 4 4 6 6 6 0
 // run: inside --grid 8 --group 8 0=zeros:i32:8
 // expect: 0: 0 1 2 3 0 1 2 3
+// run: in_vain --grid 4 --group 4 0=iota:f32:4 1=zeros:f32:4
+// find: bounds.device @in_vain
+// run: vector_in_vain --grid 4 --group 4 0=iota:f32:14 1=zeros:f32:4
+// find: bounds.device @vector_in_vain
+// run: component --grid 4 --group 4 0=zeros:f32:14
+// find: bounds.device @component
+// expect: 0: 0 0 0 1 0 0 0 1 0 0 0 1 0 0
 #include <metal_stdlib>
 using namespace metal;
 
@@ -112,4 +119,26 @@ kernel void open_members(device const open_floats &x [[buffer(0)]],
                          device open_vectors &y [[buffer(1)]],
                          uint i [[thread_position_in_grid]]) {
   y.items[i] = 2 * x.items[i];  // @open_members
+}
+
+// What is read is not used.
+kernel void in_vain(device const float *x [[buffer(0)]],
+                    device float *y [[buffer(1)]],
+                    uint i [[thread_position_in_grid]]) {
+  const float next = x[i + 1];  // @in_vain
+  const float twice = 2 * next;
+  y[i] = i;
+}
+
+kernel void vector_in_vain(device const float4 *x [[buffer(0)]],
+                           device float *y [[buffer(1)]],
+                           uint i [[thread_position_in_grid]]) {
+  const float4 own = x[i];  // @vector_in_vain
+  y[i] = i;
+}
+
+// The buffer ends within the last vector.
+kernel void component(device float4 *x [[buffer(0)]],
+                      uint i [[thread_position_in_grid]]) {
+  x[i].w = 1;  // @component
 }

@@ -148,6 +148,86 @@ static void expand_copies(mtlc_kernel *kernel) {
   LLVMDisposeBuilder(builder);
 }
 
+// --- what is read in vain ------------------------------------------------------
+
+// True if nothing reads a variable.
+static bool is_unread(LLVMValueRef variable) {
+  for (LLVMUseRef use = LLVMGetFirstUse(variable); use;
+       use = LLVMGetNextUse(use)) {
+    LLVMValueRef user = LLVMGetUser(use);
+    LLVMValueRef callee = mtlc_callee(user);
+    const char *name = callee ? mtlc_name(callee) : "";
+    const bool is_written =
+        (LLVMIsAStoreInst(user) && LLVMGetOperand(user, 1) == variable) ||
+        (mtlc_starts_with(name, "llvm.memcpy") &&
+         LLVMGetOperand(user, 0) == variable);
+    if (!is_written && !mtlc_starts_with(name, "llvm.lifetime.")) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A copy into a variable that nothing reads becomes a load, which LLVM does not
+// drop together with the variable.
+static void keep_copies(mtlc_kernel *kernel) {
+  const mtlc_types types = mtlc_types_of(kernel->context);
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
+  mtlc_values copies = {0};
+  mtlc_for_each_in_module(kernel->module, collect_copies, &copies);
+  for (size_t i = 0; i < copies.count; ++i) {
+    LLVMValueRef copy = copies.items[i];
+    LLVMValueRef variable = LLVMGetOperand(copy, 0);
+    LLVMValueRef from = LLVMGetOperand(copy, 1);
+    if (!LLVMIsAAllocaInst(variable) || !is_unread(variable) ||
+        LLVMIsAAllocaInst(mtlc_root_of(from))) {
+      continue;
+    }
+    LLVMPositionBuilderBefore(builder, copy);
+    LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(copy));
+    const uint64_t bytes = LLVMConstIntGetZExtValue(LLVMGetOperand(copy, 2));
+    LLVMValueRef load = LLVMBuildLoad2(
+        builder, LLVMVectorType(types.i8, (unsigned)bytes), from, "");
+    LLVMSetAlignment(load, alignment_of(copy, 2));
+    LLVMInstructionEraseFromParent(copy);
+  }
+  free(copies.items);
+  LLVMDisposeBuilder(builder);
+}
+
+static void collect_loads(LLVMValueRef instruction, void *context) {
+  if (LLVMIsALoadInst(instruction) && !LLVMGetVolatile(instruction) &&
+      !LLVMIsAAllocaInst(mtlc_root_of(LLVMGetOperand(instruction, 0)))) {
+    mtlc_values_add(context, instruction);
+  }
+}
+
+// Drops what is not needed but the loads of a list: the source reads there.
+static mtl_status drop_unused(mtlc_kernel *kernel, const mtlc_values *loads) {
+  for (size_t i = 0; i < loads->count; ++i) {
+    LLVMSetVolatile(loads->items[i], true);
+  }
+  const mtl_status status = mtlc_run_llvm_passes(kernel, "function(dce)");
+  for (size_t i = 0; i < loads->count; ++i) {
+    LLVMSetVolatile(loads->items[i], false);
+  }
+  return status;
+}
+
+// Drops what is not needed but loads; leaves those without a use in the list.
+static mtl_status find_unused(mtlc_kernel *kernel, mtlc_values *loads) {
+  mtlc_for_each_instruction(kernel->thread, collect_loads, loads);
+  MTL_TRY(drop_unused(kernel, loads));
+  size_t count = 0;
+  for (size_t i = 0; i < loads->count; ++i) {
+    if (!LLVMGetFirstUse(loads->items[i])) {
+      loads->items[count++] = loads->items[i];
+    }
+  }
+  loads->count = count;
+  return MTL_OK;
+}
+
 // --- components ----------------------------------------------------------------
 
 // Component k of a vector; *out_is_kept: it is the one that was loaded. NULL:
@@ -270,6 +350,7 @@ mtl_status mtlc_simplify_checked(mtlc_kernel *kernel) {
     mark_variables(kernel);
     mtlc_split_padded_copies(kernel);
   }
+  keep_copies(kernel);
   mark_inlined(kernel);
   mtlc_split_between_calls(kernel);
   MTL_TRY(mtlc_run_llvm_passes(
@@ -277,6 +358,12 @@ mtl_status mtlc_simplify_checked(mtlc_kernel *kernel) {
       "function(mem2reg,sroa<preserve-cfg>),always-inline,globaldce,"
       "function(sroa<preserve-cfg>,mem2reg)"));
   expand_copies(kernel);
-  narrow_stores(kernel);
-  return mtlc_run_llvm_passes(kernel, "function(dce)");
+  mtlc_values unused = {0};
+  mtl_status status = find_unused(kernel, &unused);
+  if (status == MTL_OK) {
+    narrow_stores(kernel);
+    status = drop_unused(kernel, &unused);
+  }
+  free(unused.items);
+  return status;
 }
