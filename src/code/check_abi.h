@@ -224,7 +224,7 @@ struct mtli_check {
   uint32_t origin;  // offset 160
   // Of screened code: stamps of the dispatch's threads begin at `stamp`, those
   // of the threadgroup's at group_stamp. arrived counts the threads that have
-  // come to a barrier of the threadgroup, from group_stamp on.
+  // come to a barrier of the threadgroup, times its weight, from group_stamp on.
   uint32_t stamp;        // offset 164
   uint32_t group_stamp;  // offset 168
   uint32_t arrived;      // offset 172

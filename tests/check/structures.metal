@@ -6,6 +6,9 @@
 // run: exchanged --grid 64 --group 64 0=zeros:i32:128
 // run: of_float3 --grid 64 --group 64 0=zeros:768
 // run: of_many --grid 4 --group 4 0=zeros:i32:8
+// run: of_classes --grid 4 --group 4 0=zeros:48
+// run: part_of_a_class --grid 4 --group 4 0=zeros:48
+// find: init.private @part_of_a_class
 // run: one_member --grid 8 --group 8 0=zeros:i32:16
 // find: init.private @one_member
 // run: one_of_many --grid 64 --group 64 0=zeros:i32:128
@@ -99,4 +102,29 @@ kernel void one_of_many(device mixed *y [[buffer(0)]],
   all[t].value = int(t);
   threadgroup_barrier(mem_flags::mem_threadgroup);
   y[t] = all[63 - t];  // @one_of_many
+}
+
+// Ends in a smaller member than its vector, which has constructors: clang fills
+// the gaps with bytes of its own.
+struct item {
+  float weight;
+  float3 at;
+  uchar kind;
+};
+
+kernel void of_classes(device item *y [[buffer(0)]],
+                       uint i [[thread_position_in_grid]]) {
+  item it;
+  it.weight = i;
+  it.at = float3(i);
+  it.kind = 1;
+  y[i] = it;
+}
+
+kernel void part_of_a_class(device item *y [[buffer(0)]],
+                            uint i [[thread_position_in_grid]]) {
+  item it;
+  it.weight = i;
+  it.at = float3(i);
+  y[i] = it;  // @part_of_a_class
 }

@@ -7,6 +7,8 @@
 // expect: 0: 1 2 3 4
 // run: sides --grid 64 --group 64 0=zeros:i32:64
 // find: sync.barrier @sides_1,@sides_2
+// run: alike_sides --grid 64 --group 64 0=zeros:i32:64
+// find: sync.barrier @alike_sides_1,@alike_sides_2
 // run: turns --grid 64 --group 64 0=zeros:i32:64
 // find: sync.barrier @turns
 // run: shuffles --grid 32 --group 32 0=iota:i32:32 1=zeros:i32:32
@@ -57,6 +59,18 @@ kernel void sides(device int *y [[buffer(0)]],
     y[i] = 2;
     threadgroup_barrier(mem_flags::mem_device);  // @sides_2
   }
+}
+
+// Both sides do the same, but at barriers of their own.
+kernel void alike_sides(device int *y [[buffer(0)]],
+                        uint t [[thread_position_in_grid]]) {
+  threadgroup int all[64];
+  all[t] = t;
+  if (t < 32)
+    threadgroup_barrier(mem_flags::mem_threadgroup);  // @alike_sides_1
+  else
+    threadgroup_barrier(mem_flags::mem_threadgroup);  // @alike_sides_2
+  y[t] = all[t];
 }
 
 kernel void turns(device int *y [[buffer(0)]],

@@ -7,12 +7,40 @@
 
 #include "compiler/check/check.h"
 
+// True if an element of a structure is bytes that clang has put there to align
+// the next, or the structure's end: it does so where a structure that is not
+// plain data ends in a smaller member. A member that looks alike counts as set.
+static bool is_filling(LLVMTargetDataRef layout, LLVMTypeRef type,
+                       unsigned element) {
+  LLVMTypeRef own = LLVMStructGetTypeAtIndex(type, element);
+  const unsigned count = LLVMCountStructElementTypes(type);
+  if (!LLVMIsPackedStruct(type) || element == 0 ||
+      LLVMGetTypeKind(own) != LLVMArrayTypeKind ||
+      LLVMABISizeOfType(layout, LLVMGetElementType(own)) != 1) {
+    return false;
+  }
+  const bool is_last = element + 1 == count;
+  unsigned align = 1;
+  for (unsigned i = is_last ? 0 : element + 1;
+       i < (is_last ? count : element + 2); ++i) {
+    const unsigned other =
+        LLVMABIAlignmentOfType(layout, LLVMStructGetTypeAtIndex(type, i));
+    align = other > align ? other : align;
+  }
+  const uint64_t begin = LLVMOffsetOfElement(layout, type, element);
+  const uint64_t bytes = LLVMABISizeOfType(layout, own);
+  return begin % align != 0 && bytes < align && (begin + bytes) % align == 0;
+}
+
 // Sets data[i] for each byte that a member has, of a value at offset.
 static void find_data(LLVMTargetDataRef layout, LLVMTypeRef type,
                       uint64_t offset, bool *data) {
   switch (LLVMGetTypeKind(type)) {
     case LLVMStructTypeKind:
       for (unsigned i = 0; i < LLVMCountStructElementTypes(type); ++i) {
+        if (is_filling(layout, type, i)) {
+          continue;
+        }
         find_data(layout, LLVMStructGetTypeAtIndex(type, i),
                   offset + LLVMOffsetOfElement(layout, type, i), data);
       }
@@ -48,14 +76,23 @@ static LLVMTypeRef part_at(LLVMContextRef context, uint64_t at, uint64_t left) {
                                     : types.i8;
 }
 
-// True if a type of that size has padding; then *out is [bytes], malloc'ed.
+static bool is_packed(LLVMTypeRef type) {
+  return LLVMGetTypeKind(type) == LLVMStructTypeKind &&
+         LLVMIsPackedStruct(type);
+}
+
+// True if a type of that size has padding; then *out is [bytes], malloc'ed. A
+// copy may leave out bytes that fill a structure's end.
 static bool has_padding(LLVMTargetDataRef layout, LLVMTypeRef type,
                         uint64_t bytes, bool **out) {
-  if (!type || !LLVMTypeIsSized(type) || !bytes ||
-      LLVMABISizeOfType(layout, type) != bytes) {
+  if (!type || !LLVMTypeIsSized(type) || !bytes) {
     return false;
   }
-  bool *data = calloc(bytes, sizeof *data);
+  const uint64_t size = LLVMABISizeOfType(layout, type);
+  if (bytes > size || (bytes < size && !is_packed(type))) {
+    return false;
+  }
+  bool *data = calloc(size, sizeof *data);
   if (!data) {
     abort();
   }

@@ -5,7 +5,7 @@
 
 _Static_assert(offsetof(mtli_check, arrived) == 172, "check_abi.h");
 
-enum { FLAG_THREADGROUP = 2 };
+enum { FLAG_THREADGROUP = 2, MOST_WEIGHT = 8 };
 
 // Returns an i32 with the bit of each lane that runs this.
 static LLVMValueRef active_threads(mtlc_screening *s) {
@@ -19,7 +19,9 @@ static LLVMValueRef active_threads(mtlc_screening *s) {
 }
 
 // Counts arrivals at barriers in mtli_check.arrived. A thread that leaves a
-// barrier finds all threads of its threadgroup counted, or it stops.
+// barrier finds all threads of its threadgroup counted, or it stops. Barriers
+// have different weights: where threads wait at two, those at the heavier one
+// find too little.
 void mtlc_screen_barrier(mtlc_screening *s, LLVMValueRef barrier) {
   LLVMTypeRef i32 = s->types.i32;
   LLVMValueRef flags = LLVMGetOperand(barrier, 0);
@@ -30,8 +32,12 @@ void mtlc_screen_barrier(mtlc_screening *s, LLVMValueRef barrier) {
   mtlc_screen_go_before(s, barrier);
   mtlc_screen_flush(s);
   LLVMValueRef mask = active_threads(s);
-  LLVMValueRef count =
-      mtlc_call_intrinsic(s->builder, "llvm.ctpop", &i32, 1, &mask, 1);
+  LLVMValueRef weight =
+      mtlc_screen_i32(s, 1 + s->barrier_count++ % MOST_WEIGHT);
+  LLVMValueRef count = LLVMBuildMul(
+      s->builder,
+      mtlc_call_intrinsic(s->builder, "llvm.ctpop", &i32, 1, &mask, 1), weight,
+      "");
   const size_t arrived = offsetof(mtli_check, arrived);
   LLVMBuildStore(
       s->builder,
@@ -42,7 +48,7 @@ void mtlc_screen_barrier(mtlc_screening *s, LLVMValueRef barrier) {
   mtlc_screen_go_before(s, LLVMGetNextInstruction(barrier));
   LLVMValueRef passed =
       LLVMBuildAdd(s->builder, LLVMBuildLoad2(s->builder, i32, s->passed, ""),
-                   s->group_threads, "");
+                   LLVMBuildMul(s->builder, s->group_threads, weight, ""), "");
   LLVMBuildStore(s->builder, passed, s->passed);
   if (LLVMConstIntGetZExtValue(flags) & FLAG_THREADGROUP) {
     LLVMBuildStore(s->builder, passed, s->epoch);

@@ -42,6 +42,7 @@ typedef struct mtlc_screening {
   LLVMValueRef epoch;   // alloca i32: first stamp since the last barrier
   LLVMValueRef passed;  // alloca i32: the value that mtli_check.arrived must
                         // reach
+  uint32_t barrier_count;
   // Of the current block:
   LLVMValueRef pending;  // i1: a condition that its end has to test
   mtlc_values inside;    // pairs: an address, the size tested against bounds
