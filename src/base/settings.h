@@ -16,9 +16,8 @@
 //                                  what it may be
 mtl_status mtli_settings_check(void);
 
-// Reads a variable that is a number, or otherwise if it is unset or empty; one
-// that is a number of seconds in nanoseconds;
-// *out_value is otherwise on failure, too.
+// Reads a variable that is a number; of one in seconds, the nanoseconds.
+// *out_value is `otherwise` if the variable is unset or empty, and on failure.
 mtl_status mtli_setting_number(const char *name, uint64_t otherwise,
                                uint64_t *out_value);
 

@@ -12,7 +12,7 @@
 bool mtli_thread_start(pthread_t *out_thread, const char *name,
                        void *(*run)(void *), void *context);
 
-// Waits for the thread's end, unless it is the calling one, which is let go.
+// Joins a thread. If it is the calling one, detaches it instead.
 void mtli_thread_end(pthread_t thread);
 
 #endif

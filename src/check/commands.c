@@ -60,8 +60,8 @@ static bool is_untracked(uint64_t address) {
   return memory && memory->is_untracked;
 }
 
-// The segment of a command that all before it is ordered before, and that all
-// behind it will be, is of no use.
+// True if a command's segment may take part in a race: unless all earlier work
+// is ordered before it and all later work after it.
 static bool is_of_use(const mtli_check_piece *it) {
   return it->orders != (MTL_BARRIER_BUFFERS | MTL_BARRIER_TEXTURES) ||
          check_clock_has_barriers(it->queue) || mtli_check_queue_count() > 1 ||

@@ -122,8 +122,9 @@ static bool read_is_atomic(const look *l, const check_cell *cell) {
   return check_is_atomic(site_then(l->s, cell->read, check_read_site(cell)));
 }
 
-// Returns how little is likely to order two segments: 0 of one simdgroup, 1 of
-// one threadgroup, 2 of one dispatch, 3 of two.
+// Returns how far apart two segments are; the farther, the less is likely to
+// order them. 0: in one simdgroup, 1: in one threadgroup, 2: in one dispatch,
+// 3: in two.
 static int distance(const look *l, check_segment a, check_segment b) {
   const check_segment first = l->s->dispatch_first;
   if (a < first || b < first) {

@@ -115,8 +115,9 @@ static mtl_status load_file(mtl_model *model, const char *path,
   return status;
 }
 
-// One at a time, as the dynamic linker does it; its lock alone would do, were
-// ThreadSanitizer to see it: what one thread unmaps another's object may get.
+// Loads objects one at a time. The dynamic linker's own lock would do, but
+// ThreadSanitizer does not see it: an object may be mapped where another thread
+// has just unmapped one.
 static mtl_status load_object_of(mtl_model *model, const char *path,
                                  const mtl_model_desc *desc) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -248,8 +248,9 @@ static mtl_status fail_io(const char *name) {
                   "model %s: %s", name, strerror(errno));
 }
 
-// The linker takes a path that it has seen for the object loaded from it then:
-// skips descriptor numbers that a loaded model's file had.
+// Skips descriptor numbers under which a loaded model was opened: the dynamic
+// linker takes a path that it has seen for the object that it loaded from it
+// then.
 static int pass_over_loaded(int file, char path[PATH_MAX]) {
   for (;;) {
     snprintf(path, PATH_MAX, "/proc/self/fd/%d", file);

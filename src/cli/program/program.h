@@ -84,8 +84,9 @@ bool program_open(program_options *options, cli_program *out_program,
                   cli_error *error);
 void program_clear(cli_program *program);
 
-// The steps of program_open for a source whose text, not that of a code
-// container, is in bytes; options->file names it and finds its own headers.
+// program_open in two steps, for a source whose text the caller has: opens the
+// device, and compiles the text [size]. options->file names the source, for
+// messages and for headers beside it.
 //
 // Ownership  *out_device and *out_library are yours.
 bool program_open_device(const char *name, mtl_device **out_device,

@@ -32,8 +32,9 @@ LLVMValueRef air_miss_callee(air_translation *t, LLVMValueRef call) {
   return NULL;
 }
 
-// The flags have the values of mem_flags; the scope says which of a wider
-// memory's users see what was written, and all do here.
+// Calls a barrier of docs/ir.md. AIR's flags have the values of mem_flags. Its
+// scope, the threads that see what was written, makes no difference: all
+// threads do.
 static LLVMValueRef call_barrier(air_translation *t, LLVMValueRef call,
                                  const char *name) {
   LLVMTypeRef i32 = LLVMInt32TypeInContext(t->context);

@@ -34,16 +34,17 @@ mtlc_pass mtlc_screen_accesses;
 bool mtlc_is_floating(LLVMTypeRef type);
 // Returns an i1: true if an element is infinite or NaN.
 LLVMValueRef mtlc_any_wild(LLVMBuilderRef builder, LLVMValueRef value);
-// i1: an operation, or a call, makes such a value of others: infinity of finite
-// operands, or NaN where no operand is one.
+// Returns an i1: an operation or a call gives infinity though its operands are
+// finite, or NaN though none of them is one.
 LLVMValueRef mtlc_is_born(LLVMBuilderRef builder, LLVMValueRef operation);
 
 // --- lane_numbers.c -------------------------------------------------------------
 
-// i1: the thread that a shuffle reads from has a number of its simdgroup's or
-// quad's. NULL if it has in any case.
+// Returns an i1: the thread number that a shuffle reads from exists in the
+// simdgroup or quad. NULL if it always does.
 LLVMValueRef mtlc_lane_is_there(LLVMBuilderRef builder, LLVMValueRef shuffle);
-// Takes the numbers modulo the width, once shuffles are tested.
+// Replaces the marked thread numbers of shuffles by their remainders modulo the
+// simdgroup's or quad's width. Run it once shuffles are tested.
 void mtlc_drop_lane_marks(mtlc_kernel *kernel);
 
 // --- sites.c: the table of places --------------------------------------------
@@ -136,12 +137,14 @@ void mtlc_private_bytes_clear(mtlc_private_bytes *bytes);
 // Returns the shadow of a variable; a null pointer if it has none.
 LLVMValueRef mtlc_private_bytes_of(const mtlc_private_bytes *bytes,
                                    LLVMValueRef variable);
-// At llvm.lifetime.start: the variable begins, or begins anew.
+// Marks a variable's bytes as unset, at llvm.lifetime.start, where it begins or
+// begins anew.
 void mtlc_private_bytes_start(const mtlc_private_bytes *bytes,
                               LLVMValueRef start);
 
-// Takes away the marks (MTLC_UNSET_PREFIX) of variables that stay in memory,
-// whose bytes tell; and those that are left, when shadows have been made.
+// The first removes the marks (MTLC_UNSET_PREFIX) of variables that stay in
+// memory, whose bytes have shadows. The second removes the other marks, once
+// shadows have been made.
 void mtlc_drop_unset_stores(mtlc_kernel *kernel);
 void mtlc_drop_unset_marks(mtlc_kernel *kernel);
 

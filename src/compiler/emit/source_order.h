@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// source_order.h: whether machine code had better keep the order that a program
-// has, which is that of its formulas.
+// source_order.h: decides whether machine code keeps the order of the source.
 #ifndef MTLC_SOURCE_ORDER_H
 #define MTLC_SOURCE_ORDER_H
 

@@ -55,8 +55,8 @@ static int serve(void) {
   return mtlc_serve(host_pid_fd);
 }
 
-// The support library is compiled with the header's help, by a front end that
-// finds it.
+// Compiles Metal's headers in a child, then the support library, which needs a
+// front end that has found their compiled form.
 static bool precompile(const char *folder) {
   int status = 0;
   const pid_t child = fork();

@@ -106,8 +106,8 @@ static LLVMValueRef combine(const lowering *l, LLVMValueRef a,
   return mtlc_build_simd_operation(l->builder, &l->function, a, b);
 }
 
-// Returns the lanes that have been combined with a lane before the step of a
-// distance, as bits, when the lane is 0.
+// Returns, a bit each, the lanes whose values lane 0 has combined before the
+// step of a distance; shifted by a lane's number they are that lane's.
 static uint32_t combined_before(uint32_t distance, bool rises) {
   uint32_t lanes = 0;
   for (uint32_t i = 0; i < WIDTH; i++) {
@@ -117,8 +117,8 @@ static uint32_t combined_before(uint32_t distance, bool rises) {
   return lanes;
 }
 
-// Finds a thread that a step of some distance combines with this one: its lane,
-// and whether there is any.
+// Finds an active thread of the group of lanes that a step combines with this
+// one. Sets whether there is any.
 static LLVMValueRef find_other(const lowering *l, uint32_t distance, bool rises,
                                LLVMValueRef *out_exists) {
   LLVMBuilderRef b = l->builder;
@@ -179,8 +179,8 @@ static LLVMValueRef is_at_least(const lowering *l, uint32_t lane) {
   return LLVMBuildICmp(l->builder, LLVMIntUGE, l->lane, number(l, lane), "");
 }
 
-// Returns the value of the thread a distance before this one; `other` where
-// there is none. All threads are active.
+// Returns the value of the thread that is `distance` lanes lower; `other` if
+// there is no such lane. All threads are active.
 static LLVMValueRef from_before(const lowering *l, LLVMValueRef value,
                                 uint32_t distance, LLVMValueRef other) {
   LLVMValueRef lane =
@@ -203,8 +203,8 @@ static LLVMValueRef scan_all(const lowering *l, LLVMValueRef value) {
   return value;
 }
 
-// Returns the value with which a thread that may be missing takes part, the one
-// of a distance before this: the identity for those that are.
+// Returns the value of the thread that is `distance` lanes lower; the
+// operation's identity if that thread is inactive or missing.
 static LLVMValueRef gather(const lowering *l, LLVMValueRef value,
                            uint32_t distance) {
   LLVMBuilderRef b = l->builder;

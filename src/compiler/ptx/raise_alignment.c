@@ -63,7 +63,8 @@ static unsigned zeros_of_address(search *s, LLVMValueRef gep, unsigned depth) {
   return zeros;
 }
 
-// Least trailing zeros of what comes into a phi, if the phi itself has so many.
+// Returns the fewest trailing zeros of a phi's incoming values, under the
+// assumption that the phi itself has so many.
 static unsigned zeros_coming(search *s, LLVMValueRef phi, unsigned assumed,
                              unsigned depth) {
   s->phis[s->phi_count] = phi;
@@ -76,7 +77,8 @@ static unsigned zeros_coming(search *s, LLVMValueRef phi, unsigned assumed,
   return zeros;
 }
 
-// A phi of a loop has as many as it is proved to keep.
+// Returns the trailing zeros of a phi: as many as its incoming values have, if
+// they keep them under that assumption.
 static unsigned zeros_of_phi(search *s, LLVMValueRef phi, unsigned depth) {
   for (unsigned i = 0; i < s->phi_count; i++) {
     if (s->phis[i] == phi) {

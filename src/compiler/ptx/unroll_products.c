@@ -29,9 +29,9 @@ static bool is_multiple(LLVMValueRef value, uint64_t of) {
   return LLVMIsAConstantInt(value) && LLVMConstIntGetZExtValue(value) % of == 0;
 }
 
-// Says of a counter that goes in steps of a power of two from a multiple of it
-// until it is as large as a bound, that it never wraps: it would come by its
-// start again and again, and a loop that writes nothing has to end.
+// Marks a counter as never wrapping (nuw) if it starts at a multiple of its
+// step, a power of two, and runs up to a bound. If it wrapped, it would pass
+// its start again and never end, and a loop that writes nothing has to end.
 static void bound_counter(LLVMBasicBlockRef block) {
   LLVMValueRef condition = LLVMGetCondition(LLVMGetBasicBlockTerminator(block));
   LLVMValueRef next = LLVMGetOperand(condition, 0);
@@ -80,8 +80,9 @@ static bool is_added(LLVMBasicBlockRef block, LLVMValueRef product) {
   return mtlc_ptx_is_product(sum) && LLVMGetInstructionParent(sum) == block;
 }
 
-// How many turns at once: all tiles of theirs are loaded together. Tiles that
-// threads fill by themselves have two if one turn has no products that add up.
+// Returns how many iterations to run at once, few enough that all their tiles
+// can be loaded together. With tiles that threads fill by themselves: two, but
+// one if an iteration has products that add to each other.
 static uint32_t choose_turns(LLVMBasicBlockRef block) {
   unsigned loads = 0;
   bool do_add = false;

@@ -54,7 +54,7 @@ static void lock_set_name(id self, SEL _cmd, id name) {
   of->name = SEND(id(*)(id, SEL), name, "copy");
 }
 
-// Returns an NSDate as pthreads count.
+// Converts an NSDate to the time that pthreads' timed waits take.
 static struct timespec deadline(id date) {
   const double seconds =
       SEND(double (*)(id, SEL), date, "timeIntervalSince1970");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // screen_intervals.c: finds which accesses of threadgroup memory may run
-// between the same two barriers. If no write can run beside an access, other
-// threads' accesses cannot race with it by reading; if no read can, none by
-// that.
+// between the same two barriers. An access beside which no write can run needs
+// no test against other threads' writes; one beside which no read can run, none
+// against their reads.
 //
 // All threads wait at the same barrier, or what screens stops. So two accesses
-// are beside each other if both follow one barrier, or the begin, without
+// are beside each other if both follow one barrier, or the beginning, without
 // another barrier for threadgroup memory between.
 #include <stdlib.h>
 

@@ -32,7 +32,8 @@ enum {
   LEAST_SAVED_INSTRUCTIONS = 400,
 };
 
-// Tests and measurements have all called that can be, however short, or none.
+// True if METTLE_CALLS has a value: tests and measurements set it so that all
+// functions that can be called are, however short, or none.
 static bool is_setting(const char *setting) {
   const char *text = getenv("METTLE_CALLS");
   return text && strcmp(text, setting) == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// own_counters.h: counters of loops that begin elsewhere in each thread.
+// own_counters.h: keeps loop counters that differ between threads at 32 bits.
 #ifndef MTLC_OWN_COUNTERS_H
 #define MTLC_OWN_COUNTERS_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// same_arguments.h: functions for calls that give the same values twice.
+// same_arguments.h: specialises functions for calls that pass the same value
+// for several parameters.
 #ifndef MTLC_SAME_ARGUMENTS_H
 #define MTLC_SAME_ARGUMENTS_H
 
@@ -7,9 +8,9 @@
 
 #include "compiler/ir/kernel/kernel.h"
 
-// Gives calls of a function with the same values in several
-// places one of their own, into which it is to be inlined, and marks those with
-// many constants to be inlined themselves.
+// Gives each call that passes one value for several parameters a version of the
+// function for that, into which the function is to be inlined. Marks calls that
+// pass many constants to be inlined themselves.
 void mtlc_share_arguments(mtlc_kernel *kernel, LLVMValueRef function);
 
 #endif

@@ -7,10 +7,10 @@
 
 #include "compiler/ir/kernel/kernel.h"
 
-// Has the debugger find a threadgroup variable, which is about to stop being a
-// global, where the address in slot leads, a variable of mettle.thread, in each
-// function of the source that it belongs to. Does nothing where the module has
-// no debug information of it.
+// Describes a threadgroup variable that is about to stop being a global to the
+// debugger: its address is in `slot`, a variable of mettle.thread. Each
+// function of the source that has the variable gets the description. Does
+// nothing without debug information of the variable.
 void mtlc_show_variable(mtlc_kernel *kernel, LLVMValueRef global,
                         LLVMValueRef slot);
 

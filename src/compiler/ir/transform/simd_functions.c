@@ -115,7 +115,7 @@ static LLVMValueRef splat(LLVMValueRef element, unsigned width) {
   return LLVMConstVector(elements, width);
 }
 
-// Returns the value that changes no other: of inactive threads.
+// Returns the operation's identity, the value that inactive threads contribute.
 static LLVMValueRef identity_of(const mtlc_simd_function *function) {
   LLVMTypeRef type = function->type;
   const bool is_integer = LLVMGetTypeKind(type) == LLVMIntegerTypeKind;

@@ -53,7 +53,7 @@ LLVMValueRef mtlc_build_simd_function(LLVMBuilderRef builder,
 LLVMValueRef mtlc_build_simd_operation(LLVMBuilderRef builder,
                                        const mtlc_simd_function *function,
                                        LLVMValueRef left, LLVMValueRef right);
-// Returns the value that changes no other: of inactive threads.
+// Returns the operation's identity, the value that inactive threads contribute.
 LLVMValueRef mtlc_simd_identity(const mtlc_simd_function *function);
 // Returns what thread 0 of an exclusive scan starts with.
 LLVMValueRef mtlc_simd_start(const mtlc_simd_function *function);

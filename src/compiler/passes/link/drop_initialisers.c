@@ -119,7 +119,8 @@ static bool sets_reached(const reach *r, LLVMValueRef function) {
   return result;
 }
 
-// Erases calls that set nothing that is reached. The others may reach more.
+// Erases calls that set no reachable variable. What the other calls reach
+// counts as reachable as well, so it repeats until nothing is added.
 static void drop_unreached(reach *r, mtlc_values *calls) {
   bool has_grown = true;
   while (has_grown) {

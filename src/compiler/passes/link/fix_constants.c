@@ -225,7 +225,9 @@ static void collect_triple(LLVMValueRef instruction, void *context) {
   }
 }
 
-// LLVM's evaluator can store a constant of three elements only as three.
+// Makes vectors of three, which clang stores and loads as four elements,
+// accesses of three: LLVM's evaluator can store a constant of three elements in
+// no other way.
 static void narrow_triples(mtlc_kernel *kernel) {
   wide_triples found = {0};
   mtlc_for_each_in_module(kernel->module, collect_triple, &found);

@@ -13,12 +13,12 @@ typedef struct lanes_word {
   uint32_t number;
 } lanes_word;
 
-// Follows a word through casts, insertions, extractions and shuffles, whole
-// words each, to the value that has it first.
+// Follows a word back through casts, insertions, extractions and shuffles of
+// whole words, to the value that it is first a word of.
 lanes_word lanes_word_of(LLVMValueRef value, uint32_t number);
 
-// Returns the bits of a value of a number, a vector of such or a pointer; 0 for
-// others.
+// Returns the size in bits of a number, a pointer or a vector of these; 0 for
+// other values.
 uint32_t lanes_bits_of(LLVMValueRef value);
 
 #endif

@@ -42,9 +42,9 @@ static const char tidying[] =
 // Where loops are tiled for registers: without promotion of their memory.
 static const char parting[] = "function(adce)";
 
-// Where several simdgroups run at once: makes vectors of what each does with a
-// uniform number. For addresses alone that is a loss: vectors are split again,
-// or rows are gathered. A product by 8 x 8 threadgroups takes 2.2 times as
+// Makes vectors of what several simdgroups at once do with a uniform number
+// each. Addresses alone are not worth it: their vectors are split again, or
+// rows are gathered, and a product by 8 x 8 threadgroups takes 2.2 times as
 // long.
 static const char joining[] =
     "function(slp-vectorizer,instcombine<no-verify-fixpoint>)";

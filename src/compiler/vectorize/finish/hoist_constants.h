@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// hoist_constants.h: hides the factors and addends of loops from code
-// generation.
+// hoist_constants.h: keeps constant factors and addends of loops in registers,
+// hidden from code generation.
 #ifndef MTLC_HOIST_CONSTANTS_H
 #define MTLC_HOIST_CONSTANTS_H
 

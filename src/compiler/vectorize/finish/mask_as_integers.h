@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mask_as_integers.h: makes masks numbers of 32 bits a lane where machines have
-// no registers of their own for them.
+// mask_as_integers.h: widens masks to 32 bits a lane on machines without mask
+// registers.
 #ifndef MTLC_MASK_AS_INTEGERS_H
 #define MTLC_MASK_AS_INTEGERS_H
 

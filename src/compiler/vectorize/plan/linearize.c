@@ -38,15 +38,16 @@ static uint32_t equivalent_above(const lanes_values *values, uint32_t n) {
   return below == n ? above : LANES_NONE;
 }
 
-// True if a branch is kept. A node that may be deferred is also reached when
-// the branch to it went the other way; only its own mask tells.
+// True if a branch stays a branch, because it is uniform. A deferred node may
+// still be reached when the branch to it went the other way; only its own mask
+// tells then.
 static bool is_kept_branch(const lanes_values *values, uint32_t p) {
   return values->graph->nodes[p].successors.count > 1 &&
          !values->divergent_branch[p];
 }
 
-// Returns the node from which all threads of this one come; for a loop's
-// header, by its first iteration.
+// Returns the node whose threads are exactly those that enter this one; of a
+// loop's header, those of its first iteration.
 static uint32_t same_entering(const lanes_values *values, uint32_t n,
                               bool *out_behind_branch) {
   *out_behind_branch = false;
@@ -395,8 +396,8 @@ static void order_nodes(const lanes_values *values, lanes_plan *plan) {
   }
 }
 
-// A latch may run with no active thread if it was deferred, if a block before
-// it runs without threads, or if one was skipped.
+// True if a latch may run without an active thread: it was deferred, a block
+// before it runs without threads, or one was skipped.
 static bool may_be_empty(const lanes_graph *graph, const lanes_plan *plan,
                          uint32_t n) {
   bool may = lanes_set_has(plan->deferred, n);

@@ -16,11 +16,11 @@
 #include "compiler/vectorize/plan/loop_cost.h"
 #include "compiler/vectorize/target/machine.h"
 
-// With 16 threads, work that all threads share is done twice, and fewer
-// independent chains overlap. That is a loss where registers suffice, as in
-// shorter kernels and in those that mostly compute addresses. For shorter
-// kernels the cost of loops decides. Kernels with barriers, and all kernels
-// with AVX-512, are halved only for their matrix accumulators.
+// Limits of kernels that run 16 threads at once. All threads' common work is
+// then done twice, and fewer independent chains overlap: a loss where registers
+// suffice, as in shorter kernels and in those that mostly compute addresses.
+// For shorter kernels the cost of loops decides. Kernels with barriers, and all
+// kernels with AVX-512, are halved only for their matrix accumulators.
 enum {
   LEAST_INSTRUCTIONS = 200,
   LEAST_WIDE_PERCENT = 60,

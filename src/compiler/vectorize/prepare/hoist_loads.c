@@ -283,7 +283,8 @@ static bool are_side_by_side(const lanes_values *values, const memory_access *a,
          (distance == (int64_t)a->bytes || -distance == (int64_t)a->bytes);
 }
 
-// The same for one of a block's accesses, from a number on, and an earlier one.
+// True if some two accesses of the block are such elements side by side, the
+// later one being number `from` or above.
 static bool has_rows(const lanes_values *values, const memory_access *accesses,
                      uint32_t from, uint32_t count) {
   for (uint32_t i = from; i < count; i++) {

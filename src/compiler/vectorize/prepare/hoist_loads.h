@@ -17,27 +17,28 @@ bool lanes_lie_apart(LLVMValueRef a, LLVMValueRef b);
 // True if an instruction may change memory at an address.
 bool lanes_may_change(LLVMValueRef instruction, LLVMValueRef address);
 
-// True if steps of a loop that is one block may be loaded before those in
-// front of them are stored, if buffers lie apart: what they store is found
-// where another step loads only if that is the same place in the same step.
+// True if a loop of one block may load the next steps' elements before it
+// stores this one's, where buffers do not overlap: a step reads what another
+// has stored only at the same place of the same step.
 bool lanes_steps_may_hoist_loads(const lanes_values *values,
                                 LLVMBasicBlockRef block);
 
 // True if any block loads after a store.
 bool lanes_may_hoist_loads(const lanes_graph *graph);
 
-// Makes a second form of blocks that load behind their first store: all stores
-// last, taken where the buffers lie apart (i1 mettle.apart(i32 slot, i32 slot),
-// src/compiler/ir/text/apart.ll). So it is for each block that loads or stores
-// elements side by side for each thread, and, where loops along rows have been
-// unrolled, for those in loops with several such loads. Returns whether there
-// are any: the graph is then to be built again. A block that has two forms is
-// left alone if it is asked for again.
+// Adds a second version of blocks that load after their first store: in it all
+// stores come last. It runs where the buffers do not overlap (i1
+// mettle.apart(i32 slot, i32 slot), src/compiler/ir/text/apart.ll). Blocks with
+// adjacent loads or stores for each thread get one; if loops along rows have
+// been unrolled, so do blocks in loops with several such loads. A block that
+// has a second version already is left alone.
+//
+// True if there are any: the graph must be rebuilt.
 bool lanes_hoist_loads(mtlc_kernel *kernel, const lanes_values *values,
                       bool is_unrolled);
 
-// True if a block is the first of two such forms: all that it loads or stores
-// in different buffers lies apart.
+// True if a block is the version with its loads first: all its accesses to
+// different buffers are known not to overlap.
 bool lanes_has_loads_first(LLVMBasicBlockRef block);
 
 #endif

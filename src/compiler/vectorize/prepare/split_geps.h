@@ -5,8 +5,8 @@
 
 #include <llvm-c/Core.h>
 
-// Splits addresses: those of a block that differ only in the last index share
-// one address up to it: tile[y][x] and tile[y][x + 1].
+// Splits the addresses of a block: those that differ only in the last index, as
+// tile[y][x] and tile[y][x + 1], share one address of the row.
 void lanes_split_geps(LLVMContextRef context, LLVMValueRef function);
 
 #endif

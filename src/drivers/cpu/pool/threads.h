@@ -71,7 +71,7 @@ cpu_overseer *cpu_pool_overseer(cpu_pool *pool);
 void cpu_pool_interrupt(cpu_pool *pool, const cpu_queue *queue);
 // True if queues are ready; *out_taken counts those that were taken, to date.
 bool cpu_pool_is_waiting(const cpu_pool *pool, uint64_t *out_taken);
-// Adds a thread to those that there are.
+// Starts one more thread.
 void cpu_pool_grow(cpu_pool *pool);
 
 // --- overseer.c --------------------------------------------------------------
@@ -81,12 +81,12 @@ cpu_overseer *cpu_overseer_create(cpu_pool *pool);
 void cpu_overseer_end(cpu_overseer *overseer, bool is_inherited);
 // Starts its thread if that has not been done. Not under the pool's lock.
 mtl_status cpu_overseer_start(cpu_overseer *overseer);
-// The rest requires the pool's lock. Some queue is ready, and no thread takes
-// it.
+// All below require the pool's lock. Tells the overseer that a queue is ready
+// and that no thread takes it.
 void cpu_overseer_watch_ready(cpu_overseer *overseer);
-// True if that has been said, and there is no thread yet.
+// True if the overseer has been told so, but its thread is not started yet.
 bool cpu_overseer_is_wanted(const cpu_overseer *overseer);
-// The queue's deadline_ns is set, or it must stop.
+// Adds a queue whose deadline_ns is set, or that must stop, to those watched.
 void cpu_overseer_add(cpu_overseer *overseer, cpu_queue *queue);
 void cpu_overseer_remove(cpu_overseer *overseer, cpu_queue *queue);  // overseen
 

@@ -20,7 +20,7 @@ enum {
   POINTER_COPIES = 1 << 16,
 };
 
-// Raises an exception of options that are not here.
+// Raises an exception if options has some that are not supported.
 void pointer_check(NSUInteger options);
 // Initialises a reference with these options, loads it (nil if a weak one was
 // zeroed), and releases it.

@@ -309,7 +309,8 @@ static void new_from_source_then(id self, SEL _cmd, id source, id options,
   dispatch_queue_add(dispatch_get_global_queue(0, 0), compile_then_call, made);
 }
 
-// Makes the library in data, or all of joined ones, the last first.
+// Makes the library of some data. Joined libraries become a chain, in their
+// order.
 static id new_from_bytes(id self, const void *data, size_t length,
                          id *out_error) {
   joined_library whole = {data, length}, *parts = &whole;

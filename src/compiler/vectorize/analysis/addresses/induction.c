@@ -168,7 +168,8 @@ static lanes_induction_step step_of_others(const lanes_values *values,
   return no_step;
 }
 
-// Of a number that leaves no remainder if it is divided by 2^bits.
+// Returns the step of a value divided by 2^bits, if its own step is a multiple
+// of that; else an unknown one.
 static lanes_induction_step step_of_part(lanes_induction_step a,
                                          LLVMValueRef bits) {
   const uint64_t by =

@@ -42,10 +42,10 @@ bool lanes_is_from_outside(const lanes_values *values, LLVMValueRef value,
 // linear, or the count of threads there.
 bool lanes_is_thread_index(LLVMValueRef value);
 bool lanes_is_threadgroup_size(LLVMValueRef value);
-// True if an address depends on the thread's place in the grid. One that does
-// not is loaded by every threadgroup, and so is in the cache.
+// True if an address depends on the thread's position in the grid. Any other
+// address is loaded by every threadgroup, and so is in the cache.
 bool lanes_moves_with_grid(const lanes_values *values, LLVMValueRef address);
-// True if it is so from one threadgroup to the next, along x.
+// True if an address changes from one threadgroup to the next along x.
 bool lanes_moves_along_grid(const lanes_values *values, LLVMValueRef address);
 
 #endif

@@ -66,7 +66,8 @@ static bool find_index(lanes_emitter *e, LLVMValueRef index,
   return true;
 }
 
-// Returns the same steps from another base, with 0 for the varying index.
+// Builds the same getelementptr from another base, with 0 for the index that
+// varies.
 static LLVMValueRef steps_from(lanes_emitter *e, LLVMValueRef base,
                                LLVMValueRef address, unsigned varying) {
   const uint32_t count = (uint32_t)LLVMGetNumOperands(address) - 1;
@@ -107,16 +108,16 @@ static bool has_all_at_hand(lanes_emitter *e, LLVMValueRef instruction) {
   return true;
 }
 
-// True if the address that a step starts from is available: of its index, the
-// value before extension is enough.
+// True if all operands of a getelementptr are available here. Of an index that
+// is extended, the value before the extension must be too.
 static bool is_place_at_hand(lanes_emitter *e, LLVMValueRef address,
                              LLVMValueRef index) {
   return has_all_at_hand(e, address) &&
          (!LLVMIsACastInst(index) || has_all_at_hand(e, index));
 }
 
-// Where an address adds uniform steps to another address, it has the other's
-// index.
+// Follows an address that is another one plus uniform steps: both have the same
+// index for each lane.
 bool lanes_base_index_find(lanes_emitter *e, LLVMValueRef address,
                       lanes_base_index *out_place) {
   enum { MOST_STEPS = 4 };
@@ -228,9 +229,10 @@ static bool is_still_there(const lanes_emitter *e, LLVMValueRef load,
   return i == user;
 }
 
-// Returns the load whose elements can be read again one by one, or NULL. The
-// address is one for all, a few bit operations cost nothing more, and
-// extracting from a vector is what the machine does slowest.
+// Returns the load whose elements can be read again one by one instead of being
+// extracted from its vector; NULL if there is none. Extracting is the slowest
+// way on x86: reading again costs one address for all lanes and a few bit
+// operations.
 static LLVMValueRef reread_load(const lanes_emitter *e, LLVMValueRef value,
                                 LLVMValueRef user, uint32_t depth) {
   switch (LLVMIsAInstruction(value) ? LLVMGetInstructionOpcode(value) : 0) {

@@ -32,8 +32,9 @@ static LLVMValueRef element(lanes_emitter *e, LLVMValueRef operand,
                                  mtlc_i32(e->context, run), "");
 }
 
-// A run's value a constant above the first one's leaves one element to take out
-// of a vector, and constants to the addressing of each access.
+// Computes a later segment's value from the first one's, if they differ by a
+// constant: only one element is extracted from the vector, and each access adds
+// its constant in its addressing mode.
 LLVMValueRef lanes_segment_first(lanes_emitter *e, LLVMValueRef operand,
                                 uint32_t width, uint32_t run) {
   if (width == 1 || lanes_is_uniform(lanes_shape_of(e->values, operand))) {

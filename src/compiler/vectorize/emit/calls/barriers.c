@@ -159,8 +159,8 @@ static bool propagate_fresh(const block_facts *from, const block_facts *to) {
   return lanes_set_unite(to->fresh, from->fresh);
 }
 
-// What may have a bit set at a block's end has so in its successors until they
-// clear it.
+// Propagates the masks that may have a bit set from a block's end to a
+// successor's start. True if any is new there.
 static bool propagate_dirty(const block_facts *from, const block_facts *to) {
   bool changed = false;
   for (uint32_t w = 0; w < to->dirty.word_count; w++) {

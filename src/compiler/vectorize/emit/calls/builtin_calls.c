@@ -150,8 +150,9 @@ static void emit_all(lanes_emitter *e, LLVMValueRef call) {
   lanes_set_result(e, call, 0, LLVMBuildAnd(e->builder, is_whole, all, ""));
 }
 
-// Emits a demand: where a thread would end, the caller of several simdgroups is
-// told that nothing has been done.
+// Emits the test of mettle.demand: if some thread does not fulfil the
+// condition, the function returns LANES_REFUSED. Nothing has been done by then,
+// so its caller runs the simdgroups one by one.
 static void emit_demand(lanes_emitter *e, LLVMValueRef call) {
   LLVMBasicBlockRef next = lanes_block(e, "demanded");
   LLVMBasicBlockRef refused = lanes_block(e, "refused");
@@ -387,7 +388,7 @@ static void emit_must(lanes_emitter *e, LLVMValueRef call) {
   LLVMPositionBuilderAtEnd(e->builder, next);
 }
 
-// Emits whether a value is uniform over each segment, so that a lane shares it
+// Emits an i1: a value is the same in each segment, so that a lane shares it
 // with its neighbour, and all lanes run.
 static void emit_shared(lanes_emitter *e, LLVMValueRef call) {
   const lanes_shape shape =
@@ -399,8 +400,8 @@ static void emit_shared(lanes_emitter *e, LLVMValueRef call) {
                            : LLVMConstNull(e->types.i1));
 }
 
-// True if threads on another path are about to end: no barrier is on their way.
-// Only then may threads wait in diverged control flow.
+// True if threads on other paths meet no barrier before they end. Only then may
+// the threads here wait in diverged control flow.
 static bool others_are_leaving(const lanes_emitter *e) {
   const uint32_t count = e->graph->node_count;
   lanes_set reached = lanes_set_make(e->arena, count);

@@ -90,10 +90,11 @@ static bool must_blend(const lanes_emitter *e, uint32_t from, uint32_t to,
   return e->values->joins[to] && node->predecessors.items[0] != from;
 }
 
-// The lanes that take an edge's values: also others of the node, for what they
-// come to later, by whichever edge, they take then. Of a loop these are those
-// that run, whom no turn needs to tell from those that leave. Elsewhere it
-// costs a register for each condition, which then lives as long as the mask.
+// Returns the lanes that take an edge's values into phis. With mask registers,
+// or where the edge leaves a loop, these are all lanes of the node: lanes that
+// take another edge overwrite the value when they do. Elsewhere they are the
+// edge's own lanes, since the wider blend would keep each condition in a
+// register as long as the mask.
 static LLVMValueRef blend_mask(const lanes_emitter *e, uint32_t to,
                                LLVMValueRef edge_mask) {
   return e->machine.has_masks ||
@@ -187,8 +188,8 @@ static LLVMValueRef begin_turn(lanes_emitter *e, uint32_t latch) {
   return left;
 }
 
-// True if all threads of a node go on to the next iteration of a divergent
-// loop: no test is needed whether there are any.
+// True if all threads of a node, and there is at least one, go on to the next
+// iteration of a divergent loop. Then no test for a running thread is needed.
 static bool all_iterate(const lanes_emitter *e) {
   const lanes_node *node = &e->graph->nodes[e->node];
   const lanes_step *step = &e->plan->steps[e->node];
@@ -199,11 +200,11 @@ static bool all_iterate(const lanes_emitter *e) {
          e->values->divergent_loop[e->graph->nodes[to].loop];
 }
 
-// The threads of the node for which the condition of a branch in a loop holds:
-// all or none, if first and last lanes tell, so that nobody needs to compare
-// all of them where they stay together, or else as each one's comparison says.
-// NULL if they never tell. Trees with barriers have their own ways to say who
-// comes.
+// Returns the threads for which a loop's branch condition holds; NULL if first
+// and last lanes never decide it. If they do, the condition holds for all
+// threads or for none, and the vectors need not be compared; otherwise each
+// thread's own comparison counts. Not for kernels with barriers or several
+// simdgroups at once, which test active threads in their own way.
 static LLVMValueRef test_first_and_last(lanes_emitter *e, LLVMValueRef condition) {
   LLVMBuilderRef b = e->builder;
   if (!e->machine.has_masks || e->has_waits || e->is_at_once ||

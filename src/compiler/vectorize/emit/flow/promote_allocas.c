@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// promote_allocas.c: puts the emitter's memories that are written in several places
-// into registers, each at a cost that grows with how long it lives. LLVM's
-// mem2reg goes through all that lies below each store in the dominator tree: in
-// a kernel of 5000 lines, with 20,000 such stores, that was a third of the
-// compilation. What is written once it does at no cost, and is left to it.
+// promote_allocas.c: puts the emitter's memories that are written in several
+// places into registers, each at a cost that grows with how long it lives.
+// LLVM's mem2reg goes through all that lies below each store in the dominator
+// tree: in a kernel of 5000 lines, with 20,000 such stores, that was a third of
+// the compilation. Memories that are written once are left to mem2reg, which
+// promotes them at no cost.
 //
 // A phi is inserted wherever paths join while the memory lives; phis that turn
 // out to have one value are removed again.

@@ -95,8 +95,9 @@ static void update_block(lanes_emitter *e, LLVMValueRef atomic,
   LLVMPositionBuilderAtEnd(b, done);
 }
 
-// Goes through the blocks that lanes run in, from the first lane's on. The
-// addends are in memory at the same distances as the words.
+// Loops over the 16-byte blocks with a running lane, from the first lane's
+// block on. The addends are stored in an array at the same distances as the
+// words that they are added to.
 static void update_blocks(lanes_emitter *e, LLVMValueRef atomic,
                           LLVMValueRef first, LLVMValueRef operand) {
   LLVMBuilderRef b = e->builder;

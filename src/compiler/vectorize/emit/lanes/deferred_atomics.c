@@ -295,8 +295,8 @@ LLVMValueRef lanes_defer(lanes_emitter *e, LLVMValueRef atomic,
   return call(e, "mettle.counters.add", e->types.nothing, arguments, 3);
 }
 
-// The words of a window that lanes add to: their numbers, and whether they are
-// inside.
+// The words of a counter window that lanes add to: each lane's word number, and
+// whether it is inside the window.
 typedef struct window_words {
   LLVMValueRef numbers;  // <32 x i32>
   LLVMValueRef inside;   // <32 x i1>

@@ -17,8 +17,8 @@ void lanes_deferred_define(mtlc_kernel *kernel, const lanes_deferral *counting);
 bool lanes_emit_deferred(lanes_emitter *e, LLVMValueRef atomic);
 // True if an addition may be deferred.
 bool lanes_is_deferred(const lanes_emitter *e, LLVMValueRef atomic);
-// Defers one thread's addition, or the sum of all threads'. Returns a value
-// that nobody reads, not NULL.
+// Defers one thread's addition, or the sum of all threads'. Returns a
+// placeholder for the result, which nothing reads; never NULL.
 LLVMValueRef lanes_defer(lanes_emitter *e, LLVMValueRef atomic,
                          LLVMValueRef address, LLVMValueRef operand);
 

@@ -26,8 +26,8 @@ LLVMValueRef lanes_load_lane_loop(lanes_emitter *e, const lanes_access *a,
 void lanes_store_lane_loop(lanes_emitter *e, const lanes_access *a,
                          LLVMValueRef pointers, uint64_t offset,
                          LLVMValueRef value);
-// Stores where only a few lanes run: those of a set; all bits if it is not
-// known which.
+// Stores for a few lanes: those of the set `lanes`, or any if all its bits are
+// set, which means that the lanes are not known.
 void lanes_store_few(lanes_emitter *e, const lanes_access *a,
                      LLVMValueRef pointers, uint64_t offset, LLVMValueRef value,
                      uint32_t lanes);

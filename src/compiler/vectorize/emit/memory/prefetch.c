@@ -203,9 +203,9 @@ static bool is_walked(const lanes_emitter *e, LLVMValueRef before,
   return e->machine.tuning->needs_order && !e->machine.tuning->prefers_second_level && is_alike(&l, before, address);
 }
 
-// True if the lines around an access are prefetched already on every path to
-// it; notes that they will be. An iteration prefetches no more streams than a
-// processor follows.
+// True if an access needs no prefetch: every path to it has prefetched the
+// lines around it, or an iteration already prefetches as many streams as a
+// processor follows. Otherwise records the access as prefetched.
 static bool is_fetched(lanes_emitter *e, LLVMValueRef address) {
   const lanes_prefetched place = neighbourhood(e, address);
   const uint32_t loop = e->graph->nodes[e->node].loop;
@@ -260,8 +260,8 @@ static LLVMValueRef times(lanes_emitter *e, LLVMValueRef value, uint64_t by) {
   return LLVMBuildMul(e->builder, value, mtlc_i64(e->context, by), "");
 }
 
-// Returns a number of iterations times a step that is known at run time only;
-// NULL if it is no such step.
+// Returns the bytes that a step adds in a number of iterations, for a step that
+// is a factor known at run time only; NULL for any other step.
 static LLVMValueRef run_time_step(lanes_emitter *e, lanes_induction_step step,
                                   uint64_t turns) {
   if (step.kind != LANES_STEP_TIMES ||

@@ -122,9 +122,9 @@ static LLVMValueRef load_split(lanes_emitter *e, LLVMTypeRef type,
   return LLVMBuildLoad2(e->builder, type, lanes_address_at(e, at, offset), "");
 }
 
-// Adds products of split bytes, of the even or odd ones of a word: one addition
-// to each sum a turn, for LLVM would add several products first and run out of
-// registers.
+// Adds products of bytes that are split into the even and the odd ones of each
+// word. Each call adds once to each sum: with several products in an iteration
+// LLVM would add them to each other first and run out of registers.
 static void emit_split_step(lanes_emitter *e, row_products *part,
                             LLVMValueRef step) {
   LLVMValueRef rows[TOGETHER];

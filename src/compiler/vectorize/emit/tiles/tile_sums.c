@@ -126,7 +126,8 @@ static void join_all(sums_finder *f) {
 
 // --- Which value a set has where ---------------------------------------------
 
-// Behind a divergent branch the second side finds the first one's sums.
+// True if a sum's values follow each other in memory: no divergent branch lies
+// before, whose second side would read what the first side has written.
 static bool is_in_order(const lanes_values *values, uint32_t number) {
   const uint32_t node = values->nodes[number];
   return !values->masked[node] &&
@@ -216,8 +217,9 @@ static void check_operand(sums_finder *f, LLVMValueRef operand,
   }
 }
 
-// Whether an edge that brings a value to a phi outside its set brings another
-// one to its place.
+// True if an edge passes a set's value to a phi outside the set, and at the
+// same time a new value to a phi in the set, which would overwrite the first
+// one's place.
 static bool is_replaced(const sums_finder *f, LLVMValueRef phi, uint32_t set,
                         LLVMBasicBlockRef from) {
   LLVMBasicBlockRef block = LLVMGetInstructionParent(phi);

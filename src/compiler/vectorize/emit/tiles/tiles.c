@@ -116,7 +116,8 @@ static LLVMValueRef bytes_of_rows(lanes_emitter *e, const tile_access *a,
                       "");
 }
 
-// Where a spread tile's column is in memory, or if it is transposed its row.
+// Returns the column in memory of a spread tile's column; the row, if the tile
+// is transposed.
 static int spread_place(const tile_access *a, int column) {
   return (int)a->first_column + column / 2 * QUAD + column % 2;
 }
@@ -198,7 +199,8 @@ static void store_tile(lanes_emitter *e, const tile_access *a,
 
 // --- Threads that do not agree on a tile: each for itself --------------------
 
-// Row (or else first column) of each thread's elements.
+// Returns the row of each thread's two elements, or the column of its first
+// one.
 static LLVMValueRef places(lanes_emitter *e, bool row) {
   LLVMValueRef items[MOST_LANES];
   for (uint32_t lane = 0; lane < e->lanes; lane++) {
@@ -229,7 +231,8 @@ static void find_addresses(lanes_emitter *e, const tile_access *a,
       LLVMBuildGEP2(builder, a->element, out_addresses[0], &step, 1, "");
 }
 
-// The operand's addresses are not the tile's.
+// Describes the access to one element of each thread, at the thread's own
+// address.
 static lanes_access own_access(const tile_access *a) {
   return (lanes_access){.instruction = a->call,
                         .element = a->element,
@@ -263,8 +266,8 @@ static void scatter_tile(lanes_emitter *e, const tile_access *a,
   }
 }
 
-// True if a tile before, of as long rows, has asked for the lines that an access
-// begins in.
+// True if an earlier tile with rows of the same length has prefetched the cache
+// lines that an access begins in.
 static bool is_fetched(const lanes_emitter *e, const tile_access *a) {
   lanes_affine at, before;
   lanes_affine_find(e->values, a->pointer, &at);
@@ -320,7 +323,7 @@ static void store_row(lanes_emitter *e, LLVMValueRef home, int row,
   LLVMSetAlignment(store, bytes);
 }
 
-// Elements of 16 bits as floats.
+// Widens elements of 16 bits, halves or bfloats, to floats.
 static LLVMValueRef widened(lanes_emitter *e, LLVMValueRef values,
                             bool is_half) {
   const uint32_t count = LLVMGetVectorSize(LLVMTypeOf(values));

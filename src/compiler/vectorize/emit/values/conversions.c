@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // conversions.c: converts vectors of floats to integers as docs/ir.md defines:
 // out-of-range numbers become the nearest integer in range, NaN becomes 0. LLVM
-// 19 does its saturating conversions lane by lane, and also comparisons of
-// halves; comparisons of floats that were halves it turns into such. What a
-// program has clamped itself is not clamped again.
+// 19 emits its saturating conversions and comparisons of halves lane by lane,
+// and it narrows comparisons of floats that were halves to such comparisons. A
+// value that the kernel has clamped itself is not clamped again.
 #include "compiler/vectorize/emit/values/conversions.h"
 
 #include <math.h>

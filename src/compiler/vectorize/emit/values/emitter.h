@@ -53,11 +53,12 @@ typedef struct lanes_barrier {
   LLVMBasicBlockRef after;
 } lanes_barrier;
 
-// How the elements of a tile lie: as threads have them, blocks of 4 x 4, or in
-// rows or columns of 8. Or as pairs of bfloats, the later one first: a left
-// side's of columns, row by row, a right side's of rows. Or as bytes that have
-// become numbers of 16 bits, the even ones of all words before the odd: a left
-// side's by columns of each row, a right side's by rows.
+// The order of a tile's elements in memory. A float tile lies in blocks of 4 x
+// 4, as threads hold it, or in rows or columns of 8. A tile of bfloats lies in
+// pairs, the later one first: a left side's pairs are of columns, row by row; a
+// right side's, of rows. A tile of bytes is widened to 16 bits, the even bytes
+// of all words before the odd ones: a left side's by columns of each row; a
+// right side's by rows.
 typedef enum lanes_tile_order {
   LANES_BY_BLOCKS,
   LANES_BY_ROWS,

@@ -15,7 +15,8 @@ LLVMValueRef lanes_home_of_element(lanes_emitter *e, LLVMValueRef cast,
                                    uint32_t component, uint32_t *out_element);
 // Emits an operation without side effects.
 void lanes_emit_operation(lanes_emitter *e, LLVMValueRef instruction);
-// Emits an operation again on vectors, for an address whose stride failed.
+// Emits an operation once more on whole vectors, for an address whose stride
+// turned out not to hold at run time.
 LLVMValueRef lanes_operation_as_vector(lanes_emitter *e,
                                        LLVMValueRef instruction,
                                        uint32_t component);

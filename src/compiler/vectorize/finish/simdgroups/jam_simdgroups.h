@@ -15,12 +15,15 @@
 // code it contains, of which one runs.
 bool lanes_is_too_large_to_jam(LLVMValueRef function, uint32_t forms);
 
-// Makes a function of one simdgroup, in SSA form, into one for as many as are
-// worth it, `most` at most, which is LANES_MOST_AT_ONCE or less. Returns how
-// many; for 1 the function is as it was. All of them are whole, and have the
-// same position along x if same_x; that of each but the first is in its
-// parameters behind the others: first, x, y and z of the second, of the third,
-// ... Sets out_shares if vectors are loaded in loops, once for all of them.
+// Turns a function of one simdgroup, in SSA form, into a function of several,
+// all whole, and returns how many: as many as pay, but no more than `most`,
+// which is LANES_MOST_AT_ONCE or less. If it returns 1 the function is
+// unchanged.
+//
+// With same_x all have the same position along x. The parameters after the
+// function's own are `first`, x, y and z of the second simdgroup, then of the
+// third, and so on. Sets *out_shares if loops load vectors once for all of
+// them.
 uint32_t lanes_jam_simdgroups(mtlc_kernel *kernel, LLVMValueRef function,
                             bool same_x, uint32_t most, mtli_arena *arena,
                             bool *out_shares);

@@ -33,8 +33,9 @@ extern const char mtlc_text_simdgroups_at_once[];
 // (measured on eleven kernels, x86-64-v4, 2026-11). With them the copy for each
 // state is smaller than the function.
 enum { LARGEST_COPY_INSTRUCTIONS = 200, LARGEST_WAITING_INSTRUCTIONS = 1500 };
-// With more barriers than this there is no loop for each if what lies behind
-// them would be copied too often, where control flow joins; nor with many.
+// The most barriers of a function that gets a separate loop for each: where
+// control flow joins, so that code after a barrier is copied into several
+// loops; and where each barrier leads only to the next.
 enum { MOST_STATE_LOOPS = 16, MOST_STRAIGHT_LOOPS = 64 };
 
 // --- Text --------------------------------------------------------------------
@@ -373,11 +374,11 @@ static mtl_status link_at_once(mtlc_kernel *kernel,
   return status;
 }
 
-// True if code is made for threadgroups of whole simdgroups and, when they
-// come, for others. With barriers both would be twice the code, and a state
-// could come from either. Without, it is so for what is too long to be made for
-// both where there are no registers for masks: the code of a simdgroup that may
-// lack threads is slow for one that lacks none.
+// True if there is code for threadgroups of whole simdgroups, and other code
+// for the rest. With barriers both would be twice the code, and a state could
+// come from either. Without barriers it pays for functions too long to be made
+// for both, on machines without mask registers, where code for a simdgroup that
+// may lack threads is slow.
 static bool depends_on_whole(const mtlc_kernel *kernel,
                              const lanes_variant *variant, bool has_waits) {
   return has_waits || kernel->facts.depends_on_whole ||

@@ -9,7 +9,7 @@
 
 #include "compiler/vectorize/finish/tiling/register_tiling.h"
 
-// Copies at the builder, for the loop and the piece being made.
+// Takes over the source line of an instruction for what the builder makes next.
 void lanes_take_line(lanes_region *l, LLVMValueRef i);
 // Copies a value that is not split into pieces.
 LLVMValueRef lanes_copy_whole(lanes_region *l, LLVMValueRef value);

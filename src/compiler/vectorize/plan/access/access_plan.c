@@ -459,7 +459,7 @@ static const lanes_choice *decide_store(decision *d) {
   return unit ? decide_private(d, unit) : decide_any(d);
 }
 
-// Decides for a packed vector of the program.
+// Decides for a short vector of the kernel that stays packed.
 static const lanes_choice *decide_packed(decision *d) {
   const lanes_choice *whole =
       form(d, LANES_PACKED, "only adds and multiplies use it");

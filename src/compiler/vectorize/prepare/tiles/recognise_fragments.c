@@ -196,7 +196,7 @@ static bool find_sources(lanes_fragment_finder *f, LLVMValueRef tile,
 
 // --- Where they are in memory ------------------------------------------------
 
-// Sets by how much b is behind a.
+// Sets how many bytes b is after a.
 static bool find_distance(const lanes_place *a, uint32_t lane_a,
                           const lanes_place *b, uint32_t lane_b,
                           distance *out) {
@@ -282,7 +282,8 @@ static bool is_matrix(lanes_fragment_finder *f, const fragment_tile *t) {
   return true;
 }
 
-// Of a column two further that of a neighbour is four, if columns are spread.
+// Finds how a tile lies in memory: the steps from row to row and from column to
+// column. In a spread tile, element 2 of a row is four columns after element 0.
 static bool find_layout(lanes_fragment_finder *f, fragment_tile *t) {
   distance down, across, further;
   if (!find_step(f, t, 1, 0, &down) || !find_step(f, t, 0, 1, &across) ||

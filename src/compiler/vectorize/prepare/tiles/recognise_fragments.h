@@ -29,8 +29,9 @@ typedef struct lanes_fragment_finder {
   uint32_t length_capacity;
 } lanes_fragment_finder;
 
-// Puts a load of a tile in the place of a tile to multiply whose elements come
-// from lanes' loads, by whichever shuffles. Returns false if they do not.
+// Replaces a multiplied tile whose elements come from lanes' loads, through any
+// shuffles, by one load of the tile. False if the elements do not come from
+// such loads.
 bool lanes_load_tile_of_fragment(lanes_fragment_finder *finder,
                                  LLVMValueRef tile);
 

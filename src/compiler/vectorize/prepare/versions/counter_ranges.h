@@ -10,8 +10,8 @@
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/prepare/versions/value_ranges.h"
 
-// A phi that begins with start; each iteration adds step, and another follows
-// only if the test holds for the counter's value then.
+// A loop counter: a phi that starts at `start` and adds `step` in each
+// iteration. Another iteration follows only if the test holds for the counter.
 typedef struct lanes_counted {
   LLVMValueRef start;
   LLVMValueRef bound;
@@ -21,12 +21,12 @@ typedef struct lanes_counted {
   bool is_tested_first;
 } lanes_counted;
 
-// Returns false if a phi in a loop's header is no such counter. In a loop that
-// is tested where it begins, the facts are about the code behind the test.
+// False if a phi in a loop's header is no such counter. If the loop tests at
+// its beginning, the facts hold for the code after the test.
 bool lanes_counted_find(const lanes_graph *graph, LLVMValueRef phi,
                         lanes_counted *out_counted);
-// True if a phi hands on nothing from a loop around which it stands: counters
-// are something else behind their loop.
+// True if no incoming value of a phi comes from a loop that the phi is outside
+// of: after its loop a counter's range differs from that inside.
 bool lanes_phi_is_plain(const lanes_graph *graph, LLVMValueRef phi);
 // Computes the counter's range from the ranges of its start and bound.
 bool lanes_counted_range(lanes_ranges *ranges, const lanes_counted *counted,

@@ -78,7 +78,8 @@ lanes_hoisted lanes_hoist_begin(const lanes_clone *part) {
                                sizeof(LLVMValueRef))};
 }
 
-// Before the region, operands may have values that they never have inside.
+// Drops flags and metadata: before the region, operands may have values that
+// they never have inside.
 LLVMValueRef lanes_hoist_make(lanes_hoisted *front, LLVMValueRef value) {
   if (!is_of_part(front->part, value)) {
     return value;

@@ -49,8 +49,8 @@ static bool are_operands_alike(LLVMValueRef value, uint32_t depth) {
   return alike;
 }
 
-// True if a value is the same for all threads of a dispatch. What a plain load
-// from one place gives is: threads that wrote there meanwhile would race.
+// True if a value is the same for all threads of a dispatch. A plain load from
+// one place counts: threads that write there meanwhile would be a race.
 static bool is_alike(LLVMValueRef value, uint32_t depth) {
   if (LLVMIsAConstant(value)) {
     return !LLVMIsAUndefValue(value) && !LLVMIsAConstantExpr(value);
@@ -440,7 +440,7 @@ static bool range_of_cast(lanes_ranges *r, LLVMValueRef cast, uint32_t depth,
   return true;
 }
 
-// One of several: where ways meet, or chosen.
+// Computes the range of a phi or a select: the union of its values' ranges.
 static bool range_of_any(lanes_ranges *r, LLVMValueRef value, unsigned first,
                          uint32_t depth, lanes_range *out) {
   const unsigned count = (unsigned)LLVMGetNumOperands(value);

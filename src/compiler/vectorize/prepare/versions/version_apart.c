@@ -85,8 +85,8 @@ static bool is_tried(const lanes_graph *graph, uint32_t loop) {
   return mtlc_is_marked(end_of_header(graph, loop), tried_mark);
 }
 
-// Returns the instruction of a loop behind another, or the first; NULL at its
-// end. node is where it stands, or the loop's header.
+// Returns the instruction of a loop after i, or the first one for NULL; NULL at
+// the loop's end. *node is the node of i, or the loop's header.
 static LLVMValueRef next_in_loop(const lanes_graph *graph, uint32_t loop,
                                  LLVMValueRef i, uint32_t *node) {
   i = i ? LLVMGetNextInstruction(i) : NULL;
@@ -102,8 +102,8 @@ static LLVMValueRef next_in_loop(const lanes_graph *graph, uint32_t loop,
     for (LLVMValueRef i = next_in_loop(graph, loop, NULL, &node); i;          \
          i = next_in_loop(graph, loop, i, &node))
 
-// True if a store to one place is held up in a loop, and by accesses to other
-// memory alone.
+// True if only accesses to other memory keep a loop's store to one place from
+// being moved out of the loop.
 static bool is_held_up(const lanes_graph *graph, uint32_t loop,
                        LLVMValueRef store) {
   LLVMValueRef root = mtlc_root_of(LLVMGetOperand(store, 1));
@@ -219,7 +219,8 @@ static bool needs_question(const separation *s, uint32_t a, uint32_t b) {
          !lanes_lie_apart(s->roots[a].root, s->roots[b].root);
 }
 
-// True if in some loop only accesses shown not to overlap keep a sum in memory.
+// True if in some loop a sum stays in memory only because of accesses that are
+// shown not to overlap it.
 static bool will_gain(const separation *s) {
   const lanes_graph *graph = s->graph;
   for (uint32_t l = 0; l < graph->loop_count; l++) {

@@ -12,12 +12,14 @@
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
-// Gives the outermost places where threads part, and whose code has accesses to
-// memory that cost less without a mask, a second form that is taken when they
-// all go the same way (i1 mettle.all(i1)), of at most `room` instructions in
-// all; what is used is taken off. waits says whether there are barriers. Returns
-// whether there are any: loops are then to be brought into their form and the
-// graph is to be built again, and there may be more, inside.
+// Adds a version without masks, for simdgroups whose threads all take the same
+// path (i1 mettle.all(i1)), to the outermost divergent branches and loops with
+// accesses that cost less without a mask. `room` is the most instructions that
+// all versions may add; what is used is subtracted. `waits` is true if there
+// are barriers.
+//
+// True if there are any: loops must be brought into LCSSA form and the graph
+// rebuilt, and there may be more inside.
 bool lanes_version_uniform(mtlc_kernel *kernel, const lanes_values *values,
                         bool waits, uint32_t *room);
 
@@ -30,8 +32,8 @@ bool lanes_is_uniform_entry(const lanes_graph *graph, uint32_t node);
 // Removes these versions from a thread function that single threads run.
 void lanes_forget_uniform_versions(LLVMModuleRef module);
 
-// Puts the answer in the place of each i1 mettle.is_whole(i32 mask), which says
-// whether a simdgroup has all its threads, once loops over simdgroups hold the
+// Replaces each i1 mettle.is_whole(i32 mask) by its answer: whether all threads
+// of the simdgroup exist. Run it once the loops over simdgroups contain the
 // code of one.
 void lanes_answer_is_whole(LLVMModuleRef module);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// check_strides.h: tests at run time of strides that are numbers of the
-// program, as those of tensors.
+// check_strides.h: tests at run time whether a stride that the kernel computes,
+// such as a tensor's, is one or zero.
 #ifndef MTLC_CHECK_STRIDES_H
 #define MTLC_CHECK_STRIDES_H
 

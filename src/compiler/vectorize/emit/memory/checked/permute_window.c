@@ -354,8 +354,9 @@ static bool is_known(const lanes_emitter *e, const lanes_window *near,
          near->fresh == e->fresh;
 }
 
-// Finds the lanes' positions. A store counts also the lanes that do not run,
-// which may be anywhere.
+// Finds each lane's position in its window. For a load, lanes that do not run
+// get the position of one that runs; for a store they keep their own, which may
+// be anywhere.
 static void find_places(lanes_emitter *e, lanes_window *near, LLVMValueRef own,
                         bool store) {
   LLVMValueRef all = LLVMBuildFreeze(e->builder, own, "");

@@ -49,8 +49,9 @@ static LLVMValueRef extended(lanes_emitter *e, const lanes_affine *at,
       "");
 }
 
-// Returns an i1: lanes + uniform up to lanes + uniform + span do not change
-// when the index is extended: none is negative or beyond the type.
+// Returns an i1: extending the index changes none of the values from lanes +
+// uniform to lanes + uniform + span, as none is negative or exceeds the narrow
+// type.
 static LLVMValueRef sums_hold(lanes_emitter *e, const lanes_lane_vector *row,
                               LLVMValueRef lanes, LLVMValueRef uniform) {
   LLVMTypeRef type = row->at.index_type;

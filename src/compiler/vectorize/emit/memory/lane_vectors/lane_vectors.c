@@ -33,9 +33,9 @@ enum {
   LINE_BYTES = 64,
 };
 
-// The elements of all lanes' vectors. Words hold elements of any size. A unit
-// that has nothing but halves is transposed by halves: what takes them for
-// floats would have to pack words' parts first.
+// The elements of all lanes' vectors. `words` has elements of any type. A unit
+// of halves alone is transposed as halves and kept in `halves`: code that reads
+// them as such would otherwise have to pack them from words again.
 typedef struct lane_elements {
   LLVMValueRef words[LANES_LANE_VECTOR_WORDS];
   LLVMValueRef halves[MOST_HALVES];
@@ -61,7 +61,8 @@ static bool is_half_at(const lanes_lane_vector *row, uint64_t offset) {
   return is_of_halves(row, (int64_t)(offset - offset % LANES_UNIT_BYTES));
 }
 
-// Loads the 16-byte units of some lanes, apart from one to the next.
+// Loads the 16-byte units of several lanes, of every `apart`th lane from the
+// first on.
 static LLVMValueRef load_units(lanes_emitter *e, const lanes_lane_vector *row,
                                const lanes_lane_vector_addresses *where,
                                uint32_t first, uint32_t apart, LLVMTypeRef type,
@@ -257,7 +258,8 @@ static void join(lanes_emitter *e, const lanes_lane_vector *row,
   }
 }
 
-// Where rows are constants apart, all are as good as one piece of memory.
+// Prefetches for a later threadgroup, where lanes' rows are constants apart and
+// rise: together they are one piece of memory.
 static void fetch_ahead(lanes_emitter *e, const lanes_lane_vector *row,
                         const lanes_lane_vector_addresses *where) {
   const lanes_access *own = &row->members[row->own].access;

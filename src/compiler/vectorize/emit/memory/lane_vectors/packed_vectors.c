@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// packed_vectors.c: keeps vectors of the program, such as half4, packed as in
-// memory: lane 0's components, then lane 1's, in one vector. Otherwise a
+// packed_vectors.c: keeps short vectors of the kernel, such as half4, packed as
+// in memory: lane 0's components, then lane 1's, in one vector. Otherwise a
 // vector's components are 32 lanes each, which shuffles deinterleave and
 // interleave. Additions and multiplications of whole vectors between contiguous
 // loads and stores need no shuffles, nor do sums in loops.

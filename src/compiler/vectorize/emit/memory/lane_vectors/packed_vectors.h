@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// packed_vectors.h: vectors of the program, such as half4, that stay in
-// registers as they lie in memory.
+// packed_vectors.h: short vectors of the kernel, such as half4, that registers
+// hold in the order of memory.
 #ifndef MTLC_PACKED_VECTORS_H
 #define MTLC_PACKED_VECTORS_H
 

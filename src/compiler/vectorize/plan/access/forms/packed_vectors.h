@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// packed_vectors.h: finds vectors of the program that can stay as they lie in
-// memory.
+// packed_vectors.h: finds short vectors of the kernel, such as half4, that can
+// stay packed as in memory.
 #ifndef MTLC_PLAN_PACKED_VECTORS_H
 #define MTLC_PLAN_PACKED_VECTORS_H
 

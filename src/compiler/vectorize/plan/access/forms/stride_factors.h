@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// stride_factors.h: addresses whose stride from lane to lane is a number of the
-// program's.
+// stride_factors.h: finds addresses whose stride from lane to lane is computed
+// by the kernel, as a tensor's.
 #ifndef MTLC_STRIDE_FACTORS_H
 #define MTLC_STRIDE_FACTORS_H
 
