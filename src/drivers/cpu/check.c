@@ -326,6 +326,19 @@ static void look_at(cpu_queue *queue, const mtli_command *command,
                    .bytes = bytes}));
 }
 
+static void note_copy(cpu_queue *queue, const mtli_command *command,
+                      const char *name, uint64_t source, uint64_t target,
+                      uint64_t bytes) {
+  mtli_check_memory_copy(target, source, bytes);
+  look_at(queue, command, name, source, target, bytes);
+}
+
+static void note_write(cpu_queue *queue, const mtli_command *command,
+                       const char *name, uint64_t target, uint64_t bytes) {
+  mtli_check_memory_set(target, bytes);
+  look_at(queue, command, name, 0, target, bytes);
+}
+
 static void note_box(cpu_queue *queue, const mtli_command *command) {
   const mtli_box_side *to = &command->copy_box.target;
   const mtli_box_side *from = &command->copy_box.source;
@@ -335,9 +348,8 @@ static void note_box(cpu_queue *queue, const mtli_command *command) {
                               image * to->image_pitch + row * to->row_pitch;
       const uint64_t source = address_in(from->buffer, from->offset_bytes) +
                               image * from->image_pitch + row * from->row_pitch;
-      mtli_check_memory_copy(target, source, command->copy_box.row_bytes);
-      look_at(queue, command, "copy of texels", source, target,
-              command->copy_box.row_bytes);
+      note_copy(queue, command, "copy of texels", source, target,
+                command->copy_box.row_bytes);
     }
   }
 }
@@ -370,11 +382,7 @@ void cpu_check_command(cpu_queue *queue, const mtli_command *command) {
       }
       break;
     case MTLI_COMMAND_COPY:
-      mtli_check_memory_copy(
-          address_in(command->copy.target, command->copy.target_offset_bytes),
-          address_in(command->copy.source, command->copy.source_offset_bytes),
-          command->copy.length_bytes);
-      look_at(
+      note_copy(
           queue, command, "copy",
           address_in(command->copy.source, command->copy.source_offset_bytes),
           address_in(command->copy.target, command->copy.target_offset_bytes),
@@ -382,20 +390,15 @@ void cpu_check_command(cpu_queue *queue, const mtli_command *command) {
       break;
     case MTLI_COMMAND_COPY_BOX: note_box(queue, command); break;
     case MTLI_COMMAND_FILL:
-      mtli_check_memory_set(
-          address_in(command->fill.buffer, command->fill.offset_bytes),
-          command->fill.length_bytes);
-      look_at(queue, command, "fill", 0,
-              address_in(command->fill.buffer, command->fill.offset_bytes),
-              command->fill.length_bytes);
+      note_write(queue, command, "fill",
+                 address_in(command->fill.buffer, command->fill.offset_bytes),
+                 command->fill.length_bytes);
       break;
     case MTLI_COMMAND_UPDATE:
-      mtli_check_memory_set(
+      note_write(
+          queue, command, "update",
           address_in(command->update.buffer, command->update.offset_bytes),
           command->update.length_bytes);
-      look_at(queue, command, "update", 0,
-              address_in(command->update.buffer, command->update.offset_bytes),
-              command->update.length_bytes);
       break;
     case MTLI_COMMAND_SAMPLE:
       mtli_check_memory_set(

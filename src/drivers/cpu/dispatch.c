@@ -41,6 +41,17 @@ static void cut_windows(cpu_queue *queue, cpu_job *job) {
   job->piece_count = (groups + job->piece_groups - 1) / job->piece_groups;
 }
 
+// Returns how many threadgroups follow each other at an end of the launch's
+// first dimension: as many as the dimensions have that the program counts
+// faster.
+static uint64_t count_edge(const mtli_cpu_launch *launch) {
+  uint64_t count = 1;
+  for (uint32_t i = 0; i < launch->turn; i++) {
+    count *= launch->group_count[mtli_cpu_launch_dimension(launch, i)];
+  }
+  return count;
+}
+
 void cpu_run_groups(cpu_job *job, uint64_t first, uint64_t end,
                     cpu_context *context) {
   first *= job->piece_groups;
@@ -49,18 +60,22 @@ void cpu_run_groups(cpu_job *job, uint64_t first, uint64_t end,
     enter(job, job->code, first, end, context);
     return;
   }
-  // The last threadgroup of each row is cut off; if the launch is turned, the
-  // last `apart` of `row`.
-  const mtli_cpu_launch *launch = &job->launch;
-  uint64_t apart = 1;
-  for (uint32_t i = 0; i < launch->turn; i++) {
-    apart *= launch->group_count[mtli_cpu_launch_dimension(launch, i)];
-  }
-  const uint64_t row = launch->group_count[0] * apart;
+  // Threadgroups at the end of the launch's first dimension are cut off by the
+  // grid. Indices count the program's x fastest: in a launch that is not turned
+  // each row ends with one such threadgroup, in a turned one each slice of the
+  // grid ends with a run of them.
+  //
+  //     not turned             turned: y is the first
+  //     0 1 2 3 E  row         0 1 2 3
+  //     5 6 7 8 E  row         4 5 6 7
+  //                            E E E E    slice of 12, edge of 4
+  const uint64_t edge_groups = count_edge(&job->launch);
+  const uint64_t slice_groups = job->launch.group_count[0] * edge_groups;
   while (first < end) {
-    const uint64_t next_row = first - first % row + row;
-    const bool is_edge = first >= next_row - apart;
-    const uint64_t stop = at_most(is_edge ? next_row : next_row - apart, end);
+    const uint64_t next_slice = first - first % slice_groups + slice_groups;
+    const uint64_t edge = next_slice - edge_groups;
+    const bool is_edge = first >= edge;
+    const uint64_t stop = at_most(is_edge ? next_slice : edge, end);
     const cpu_code *code = is_edge ? job->edge_code : job->code;
     enter(job, code, first, stop, context);
     first = stop;

@@ -116,8 +116,7 @@ static LLVMValueRef bytes_of_rows(lanes_emitter *e, const tile_access *a,
                       "");
 }
 
-// Returns the column in memory of a spread tile's column; the row, if the tile
-// is transposed.
+// Returns a spread tile's column in memory; its row, if it is transposed.
 static int spread_place(const tile_access *a, int column) {
   return (int)a->first_column + column / 2 * QUAD + column % 2;
 }
@@ -199,8 +198,7 @@ static void store_tile(lanes_emitter *e, const tile_access *a,
 
 // --- Threads that do not agree on a tile: each for itself --------------------
 
-// Returns the row of each thread's two elements, or the column of its first
-// one.
+// Returns the row of each thread's two elements, or the first one's column.
 static LLVMValueRef places(lanes_emitter *e, bool row) {
   LLVMValueRef items[MOST_LANES];
   for (uint32_t lane = 0; lane < e->lanes; lane++) {
@@ -231,8 +229,7 @@ static void find_addresses(lanes_emitter *e, const tile_access *a,
       LLVMBuildGEP2(builder, a->element, out_addresses[0], &step, 1, "");
 }
 
-// Describes the access to one element of each thread, at the thread's own
-// address.
+// Describes the access to one element of each thread, at its own address.
 static lanes_access own_access(const tile_access *a) {
   return (lanes_access){.instruction = a->call,
                         .element = a->element,

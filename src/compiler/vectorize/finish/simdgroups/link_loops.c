@@ -401,6 +401,46 @@ static bool fix_mask(mtlc_kernel *kernel, const lanes_variant *variant,
   return kernel->group_class.is_whole;
 }
 
+// The parts of the text around a loop that depend on the row's length, and on
+// whether several simdgroups run at once before it.
+typedef struct row_texts {
+  char *begin;    // runs those, and says where the loop goes on
+  char *declare;  // what begin calls
+  char *rest;     // the simdgroup that may lack threads
+} row_texts;
+
+static row_texts make_row_texts(const lanes_variant *variant, const char *row,
+                                bool lacks_none) {
+  row_texts texts = {empty_text(), empty_text(), empty_text()};
+  const replacement of_row[] = {{"ROW", row},
+                                {"LANES", lanes_text(variant->lanes)}};
+  append_filled(
+      &texts.rest,
+      lacks_none ? "  br label %leave\n\n" : mtlc_text_simdgroups_rest, of_row,
+      2);
+  append_filled(&texts.begin,
+                variant->at_once
+                    ? "call { i32, i32, i32, i32 } @mettle.at.once.$ROW("
+                      "ptr %launch, ptr %scratch, ptr %context, ptr %group, "
+                      "i32 %threads, i32 %size.x, i32 %size.y)"
+                    : "insertvalue { i32, i32, i32, i32 } zeroinitializer, "
+                      "i32 0, 0",
+                of_row, 1);
+  append_filled(&texts.declare,
+                variant->at_once
+                    ? "declare { i32, i32, i32, i32 } @mettle.at.once.$ROW("
+                      "ptr, ptr, ptr, ptr, i32, i32, i32)"
+                    : "\n",
+                of_row, 1);
+  return texts;
+}
+
+static void free_row_texts(row_texts *texts) {
+  free(texts->begin);
+  free(texts->declare);
+  free(texts->rest);
+}
+
 mtl_status lanes_link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
                            bool has_waits, uint64_t frame_bytes) {
   char row[8];
@@ -422,35 +462,14 @@ mtl_status lanes_link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
   if (variant->at_once) {
     MTL_TRY(link_at_once(kernel, variant, row));
   }
-  char *begin = empty_text();
-  char *declare = empty_text();
-  char *rest = empty_text();
-  const replacement of_row[] = {{"ROW", row},
-                                {"LANES", lanes_text(variant->lanes)}};
-  append_filled(
-      &rest, lacks_none ? "  br label %leave\n\n" : mtlc_text_simdgroups_rest,
-      of_row, 2);
-  append_filled(&begin,
-                variant->at_once
-                    ? "call { i32, i32, i32, i32 } @mettle.at.once.$ROW("
-                      "ptr %launch, ptr %scratch, ptr %context, ptr %group, "
-                      "i32 %threads, i32 %size.x, i32 %size.y)"
-                    : "insertvalue { i32, i32, i32, i32 } zeroinitializer, "
-                      "i32 0, 0",
-                of_row, 1);
-  append_filled(&declare,
-                variant->at_once
-                    ? "declare { i32, i32, i32, i32 } @mettle.at.once.$ROW("
-                      "ptr, ptr, ptr, ptr, i32, i32, i32)"
-                    : "\n",
-                of_row, 1);
+  row_texts texts = make_row_texts(variant, row, lacks_none);
   const replacement replacements[] = {
       {"ROW", row},
       {"LANES", lanes_text(variant->lanes)},
       {"FRAME", frame},
-      {"BEGIN", begin},
-      {"DECLARE", declare},
-      {"REST", rest},
+      {"BEGIN", texts.begin},
+      {"DECLARE", texts.declare},
+      {"REST", texts.rest},
       {"WHOLE",
        in_place || (lacks_none && !has_waits) ? "alwaysinline" : "noinline"},
       {"LOOPS", states.loops},
@@ -463,9 +482,7 @@ mtl_status lanes_link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
       fill_in(has_waits ? mtlc_text_simdgroups_waiting : mtlc_text_simdgroups,
               replacements, sizeof replacements / sizeof *replacements);
   free_state_loops(&states);
-  free(begin);
-  free(declare);
-  free(rest);
+  free_row_texts(&texts);
   const mtl_status status = mtlc_link_text(kernel, "simdgroups", text);
   free(text);
   return status;
