@@ -7,6 +7,7 @@
 //         are libstdc++'s (cxxabi.h)
 #include "objc/runtime/exception.h"
 
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -158,8 +159,32 @@ void exception_raise(const char *name, const char *format, ...) {
   objc_exception_throw(exception);
 }
 
+// Returns the first address on the stack that is not in this library: whose
+// message it was. NULL if there is none.
+static const void *find_sender(void) {
+  void *frames[16];
+  const int count = backtrace(frames, 16);
+  Dl_info own, other;
+  if (!dladdr(__extension__(const void *) find_sender, &own)) {
+    return NULL;
+  }
+  for (int i = 0; i < count; ++i) {
+    if (dladdr(frames[i], &other) && other.dli_fbase != own.dli_fbase) {
+      return frames[i];
+    }
+  }
+  return NULL;
+}
+
+static __thread const void *unrecognized_sender;
+
+const void *exception_unrecognized_sender(void) {
+  return unrecognized_sender;
+}
+
 void exception_raise_unrecognized(id receiver, SEL selector) {
   zombie_check(receiver, selector);
+  unrecognized_sender = find_sender();
   const bool is_class = class_is_meta(receiver->isa);
   const char *name = class_name(is_class ? (Class)receiver : receiver->isa);
   if (runtime_debugs("unrecognized")) {

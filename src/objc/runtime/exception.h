@@ -19,5 +19,8 @@ __attribute__((noreturn, format(printf, 2, 3))) void exception_raise(
 // Throws NSInvalidArgumentException: receiver has no method for selector.
 __attribute__((noreturn)) void exception_raise_unrecognized(id receiver,
                                                             SEL selector);
+// Returns where the last unknown selector of this thread was sent from; NULL if
+// that is not known.
+const void *exception_unrecognized_sender(void);
 
 #endif

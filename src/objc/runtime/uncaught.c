@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // uncaught.c: prints an uncaught exception before it ends the process.
+#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "objc/runtime/exception.h"
+#include "objc/runtime/failure.h"
 #include "objc/runtime/class.h"
 #include "objc/runtime/message/message.h"
 
@@ -25,6 +28,24 @@ static bool has_reason(id exception) {
               "respondsToSelector:", SELECTOR("reason"));
 }
 
+// Says who sent a selector that nothing answers, as addr2line reads it.
+static void tell_sender(const char *reason) {
+  const char *sender = exception_unrecognized_sender();
+  Dl_info in;
+  if (!sender || !strstr(reason, ": unrecognized selector sent to ") ||
+      !dladdr(sender, &in)) {
+    return;
+  }
+  // The address is behind the call.
+  const unsigned long offset =
+      (unsigned long)(sender - 1 - (const char *)in.dli_fbase);
+  runtime_warn(
+      "it was sent from %s: addr2line -fe %s 0x%lx tells the line. "
+      "METTLE_OBJC_DEBUG=unrecognized prints the stack; Mettle's "
+      "docs/objc.md has what is there, and how to ask for more",
+      in.dli_sname ? in.dli_sname : "a static function", in.dli_fname, offset);
+}
+
 static void terminate(void) {
   const id exception = exception_current();
   if (!exception) {
@@ -43,6 +64,7 @@ static void terminate(void) {
             "'%s'\n",
             bytes_of(SEND(id(*)(id, SEL), exception, "name")),
             bytes_of(SEND(id(*)(id, SEL), exception, "reason")));
+    tell_sender(bytes_of(SEND(id(*)(id, SEL), exception, "reason")));
   } else {
     fprintf(stderr,
             "*** Terminating app due to uncaught exception of class "

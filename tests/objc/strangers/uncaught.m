@@ -65,6 +65,9 @@ int main(void) {
     NSString *unknown = last_words(send_unknown);
     CHECK([unknown containsString:@"'NSInvalidArgumentException', reason: "
                                   @"'-[Refusal fly]: unrecognized selector"]);
+    // Who sent it: this program, in which its own name is.
+    CHECK([unknown containsString:@"it was sent from "] &&
+          [unknown containsString:NSProcessInfo.processInfo.processName]);
     CHECK([last_words(throw_other) containsString:@"'Refusal'"]);
   }
   return checks_end();
