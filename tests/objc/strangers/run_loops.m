@@ -62,9 +62,10 @@ static void timers(void) {
 static void later(void) {
   Worker *worker = [Worker new];
   worker.seen = [NSMutableArray array];
-  [worker performSelector:@selector(see:) withObject:@"second" afterDelay:0.002];
-  [worker performSelector:@selector(see:) withObject:@"never" afterDelay:0.001];
+  // In this order, so that a slow machine does not change theirs.
   [worker performSelector:@selector(see:) withObject:@"first" afterDelay:0];
+  [worker performSelector:@selector(see:) withObject:@"never" afterDelay:0.001];
+  [worker performSelector:@selector(see:) withObject:@"second" afterDelay:0.002];
   [NSObject cancelPreviousPerformRequestsWithTarget:worker
                                            selector:@selector(see:)
                                              object:@"never"];
