@@ -28,6 +28,11 @@ kernel void sum(device const float *x, device float *out,
 }
 kernel void over(device float *x, uint i [[thread_position_in_grid]]) {
   x[i + 1] = i;
+}
+kernel void unset(device float *x, uint i [[thread_position_in_grid]]) {
+  float own[4];
+  own[1] = i;
+  x[i] = own[2];
 }"""
 SAFE = "threadgroup_barrier(mem_flags::mem_threadgroup);"
 
@@ -54,6 +59,14 @@ class Check(unittest.TestCase):
         self.assertEqual(finding.first.kernel, "sum")
         self.assertEqual(finding.first.variable, "part")
         self.assertIn("sum.metal:", str(findings))
+
+    def test_variables_have_names_whenever_the_library_was_made(self):
+        lib = library(SAFE)
+        with mettle.check("init", raises=False) as findings:
+            lib.unset(np.zeros(4, np.float32))
+        finding = next(iter(findings))
+        self.assertEqual(finding.kind, "init.private")
+        self.assertIn("'own'", str(finding))
 
     def test_leaving_raises_what_was_found(self):
         with self.assertRaises(mettle.FindingsError) as caught:

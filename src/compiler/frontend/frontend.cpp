@@ -262,8 +262,7 @@ std::shared_ptr<CompilerInvocation> makeInvocation(const Shared &Common,
   CodeGen.setDebugInfo(Options.debug
                            ? llvm::codegenoptions::LimitedDebugInfo
                            : llvm::codegenoptions::DebugLineTablesOnly);
-  CodeGen.DiscardValueNames = !Options.debug;  // names of registers are not
-                                               // needed
+  CodeGen.DiscardValueNames = false;  // but see dropRegisterNames
   llvm::SmallString<256> Current;
   llvm::sys::fs::current_path(Current);
   CodeGen.DebugCompilationDir = Current.str();
@@ -443,6 +442,7 @@ bool parse(const mtlc_source *Source, mtlc_parsed *Out, std::string &Text) {
   Action.EndSourceFile();
   if (CI.getDiagnostics().hasErrorOccurred() || !Action.Module) return false;
   finishModule(*Action.Module, Action.Linked);
+  if (!Source->options.debug) dropRegisterNames(*Action.Module);
   if (!isComplete(*Action.Module, Out->code, Action.Linked, OS) ||
       !isOfKernels(*Action.Module, OS))
     return false;

@@ -278,6 +278,7 @@ llvm::ArrayRef<mtl_member> structMembers(clang::Sema &S, clang::QualType T,
 
 // portable_module.cpp: turns clang's IR into portable IR (docs/ir.md).
 void finishModule(llvm::Module &M, const LinkedSymbols &Linked);
+void dropRegisterNames(llvm::Module &M);
 // Returns "file:line:column" as in diagnostics.
 std::string placeInSource(const llvm::Module &M, const llvm::DILocation &At);
 // True if every symbol used is defined, or expected of a linked function;

@@ -337,6 +337,19 @@ std::string mtlc::placeInSource(const llvm::Module &M,
   return Place;
 }
 
+// Keeps the names of variables, for findings of the checker; those of registers
+// are not needed.
+void mtlc::dropRegisterNames(llvm::Module &M) {
+  for (llvm::Function &F : M) {
+    for (llvm::Argument &A : F.args()) A.setName("");
+    for (llvm::BasicBlock &B : F) {
+      B.setName("");
+      for (llvm::Instruction &I : B)
+        if (!isa<llvm::AllocaInst>(I)) I.setName("");
+    }
+  }
+}
+
 // Keeps the kernels' entries, the visible functions and what they reach; the
 // result is for no particular CPU.
 void mtlc::finishModule(llvm::Module &M, const LinkedSymbols &Linked) {
