@@ -119,6 +119,9 @@ enum { MTLC_LONGEST_COPY_BYTES = 512 };
 // Stores zeros to the padding of a private variable.
 void mtlc_set_padding(LLVMBuilderRef builder, LLVMTargetDataRef layout,
                       LLVMValueRef variable);
+// Appends an instruction to a list (mtlc_values *) if it is a copy of
+// MTLC_LONGEST_COPY_BYTES at most, for mtlc_for_each_instruction.
+void mtlc_collect_copy(LLVMValueRef instruction, void *copies);
 // Marks the loads of padding in the module's copies of structures.
 void mtlc_split_padded_copies(mtlc_kernel *kernel);
 

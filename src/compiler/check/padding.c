@@ -189,13 +189,12 @@ static void split_copy(LLVMBuilderRef builder, LLVMTargetDataRef layout,
   LLVMInstructionEraseFromParent(copy);
 }
 
-static void collect_copies(LLVMValueRef instruction, void *context) {
-  LLVMValueRef callee = mtlc_callee(instruction);
-  if (callee && mtlc_starts_with(mtlc_name(callee), "llvm.memcpy") &&
+void mtlc_collect_copy(LLVMValueRef instruction, void *copies) {
+  if (mtlc_is_call_of(instruction, "llvm.memcpy") &&
       LLVMIsAConstantInt(LLVMGetOperand(instruction, 2)) &&
       LLVMConstIntGetZExtValue(LLVMGetOperand(instruction, 2)) <=
           MTLC_LONGEST_COPY_BYTES) {
-    mtlc_values_add(context, instruction);
+    mtlc_values_add(copies, instruction);
   }
 }
 
@@ -203,7 +202,7 @@ void mtlc_split_padded_copies(mtlc_kernel *kernel) {
   LLVMTargetDataRef layout = LLVMGetModuleDataLayout(kernel->module);
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
   mtlc_values copies = {0};
-  mtlc_for_each_in_module(kernel->module, collect_copies, &copies);
+  mtlc_for_each_in_module(kernel->module, mtlc_collect_copy, &copies);
   for (size_t i = 0; i < copies.count; ++i) {
     LLVMValueRef copy = copies.items[i];
     LLVMValueRef from = LLVMGetOperand(copy, 1);

@@ -73,11 +73,8 @@ void mtlc_private_bytes_clear(mtlc_private_bytes *p) {
 // --- marks of what is unset -----------------------------------------------------
 
 static void collect_unset(LLVMValueRef instruction, void *context) {
-  LLVMValueRef value = LLVMIsAStoreInst(instruction)
-                           ? LLVMGetOperand(instruction, 0)
-                           : NULL;
-  LLVMValueRef callee = value ? mtlc_callee(value) : NULL;
-  if (callee && mtlc_starts_with(mtlc_name(callee), MTLC_UNSET_PREFIX)) {
+  if (LLVMIsAStoreInst(instruction) &&
+      mtlc_is_call_of(LLVMGetOperand(instruction, 0), MTLC_UNSET_PREFIX)) {
     mtlc_values_add(context, instruction);
   }
 }

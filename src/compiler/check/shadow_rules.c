@@ -237,19 +237,16 @@ bool mtlc_make_shadow(mtlc_shadows *s, LLVMValueRef i, mtlc_shadow *out) {
     case LLVMInsertElement:
     case LLVMShuffleVector: *out = of_part(s, i); return true;
     case LLVMInsertValue: return of_insert_value(s, i, out);
-    case LLVMCall: {
-      LLVMValueRef callee = mtlc_callee(i);
-      if (callee && mtlc_starts_with(mtlc_name(callee), MTLC_OFFER_PREFIX)) {
+    case LLVMCall:
+      if (mtlc_is_call_of(i, MTLC_OFFER_PREFIX)) {
         *out = mtlc_shadow_of(s, LLVMGetOperand(i, 0));
         return true;
       }
-      if (!callee || !mtlc_starts_with(mtlc_name(callee), "llvm.") ||
-          !mtlc_has_shadow(LLVMTypeOf(i))) {
+      if (!mtlc_is_call_of(i, "llvm.") || !mtlc_has_shadow(LLVMTypeOf(i))) {
         return false;
       }
       *out = of_operands(s, i, LLVMGetNumArgOperands(i));
       return true;
-    }
     default:
       if (!mtlc_has_shadow(LLVMTypeOf(i))) {
         return false;

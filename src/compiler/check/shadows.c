@@ -191,8 +191,7 @@ void mtlc_shadows_visit(mtlc_shadows *s, LLVMValueRef i) {
     visit_phi(s, i);
     return;
   }
-  LLVMValueRef callee = mtlc_callee(i);
-  if (callee && mtlc_starts_with(mtlc_name(callee), MTLC_UNSET_PREFIX)) {
+  if (mtlc_is_call_of(i, MTLC_UNSET_PREFIX)) {
     mtlc_set_shadow(s, i, mtlc_shadow_of_mark(s, i));
     return;
   }

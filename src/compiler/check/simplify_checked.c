@@ -93,16 +93,6 @@ static void mark_variables(mtlc_kernel *kernel) {
 
 enum { PART_BYTES = 64 };
 
-static void collect_copies(LLVMValueRef instruction, void *context) {
-  LLVMValueRef callee = mtlc_callee(instruction);
-  if (callee && mtlc_starts_with(mtlc_name(callee), "llvm.memcpy") &&
-      LLVMIsAConstantInt(LLVMGetOperand(instruction, 2)) &&
-      LLVMConstIntGetZExtValue(LLVMGetOperand(instruction, 2)) <=
-          MTLC_LONGEST_COPY_BYTES) {
-    mtlc_values_add(context, instruction);
-  }
-}
-
 static unsigned alignment_of(LLVMValueRef call, LLVMAttributeIndex parameter) {
   LLVMAttributeRef align = LLVMGetCallSiteEnumAttribute(
       call, parameter, LLVMGetEnumAttributeKindForName("align", 5));
@@ -140,7 +130,7 @@ static void expand_copy(mtlc_kernel *kernel, LLVMBuilderRef builder,
 static void expand_copies(mtlc_kernel *kernel) {
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
   mtlc_values copies = {0};
-  mtlc_for_each_instruction(kernel->thread, collect_copies, &copies);
+  mtlc_for_each_instruction(kernel->thread, mtlc_collect_copy, &copies);
   for (size_t i = 0; i < copies.count; ++i) {
     expand_copy(kernel, builder, copies.items[i]);
   }
@@ -155,13 +145,11 @@ static bool is_unread(LLVMValueRef variable) {
   for (LLVMUseRef use = LLVMGetFirstUse(variable); use;
        use = LLVMGetNextUse(use)) {
     LLVMValueRef user = LLVMGetUser(use);
-    LLVMValueRef callee = mtlc_callee(user);
-    const char *name = callee ? mtlc_name(callee) : "";
     const bool is_written =
         (LLVMIsAStoreInst(user) && LLVMGetOperand(user, 1) == variable) ||
-        (mtlc_starts_with(name, "llvm.memcpy") &&
+        (mtlc_is_call_of(user, "llvm.memcpy") &&
          LLVMGetOperand(user, 0) == variable);
-    if (!is_written && !mtlc_starts_with(name, "llvm.lifetime.")) {
+    if (!is_written && !mtlc_is_call_of(user, "llvm.lifetime.")) {
       return false;
     }
   }
@@ -174,7 +162,7 @@ static void keep_copies(mtlc_kernel *kernel) {
   const mtlc_types types = mtlc_types_of(kernel->context);
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
   mtlc_values copies = {0};
-  mtlc_for_each_in_module(kernel->module, collect_copies, &copies);
+  mtlc_for_each_in_module(kernel->module, mtlc_collect_copy, &copies);
   for (size_t i = 0; i < copies.count; ++i) {
     LLVMValueRef copy = copies.items[i];
     LLVMValueRef variable = LLVMGetOperand(copy, 0);

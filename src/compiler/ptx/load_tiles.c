@@ -67,7 +67,7 @@ static bool is_matrix(const loading *l, LLVMValueRef load) {
 }
 
 static bool is_load(const loading *l, LLVMValueRef i) {
-  return mtlc_starts_with(mtlc_callee_name(i), load_name) &&
+  return mtlc_is_call_of(i, load_name) &&
          LLVMIsAConstantInt(LLVMGetOperand(i, TRANSPOSED)) &&
          (!is_transposed(i) || is_matrix(l, i)) && !is_right_of_floats(i);
 }
@@ -128,7 +128,7 @@ LLVMValueRef mtlc_ptx_address_number(LLVMBuilderRef b, LLVMTypeRef i64,
 static bool is_right_only(LLVMValueRef load) {
   for (LLVMUseRef use = LLVMGetFirstUse(load); use; use = LLVMGetNextUse(use)) {
     LLVMValueRef wide = LLVMGetUser(use);
-    if (!mtlc_starts_with(mtlc_callee_name(wide), "mettle.tile.widen.")) {
+    if (!mtlc_is_call_of(wide, "mettle.tile.widen.")) {
       return false;
     }
     for (LLVMUseRef of = LLVMGetFirstUse(wide); of; of = LLVMGetNextUse(of)) {

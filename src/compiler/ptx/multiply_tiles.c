@@ -29,7 +29,6 @@
 #include "compiler/ir/llvm/instructions.h"
 #include "compiler/ir/llvm/marks.h"
 #include "compiler/ir/llvm/module.h"
-#include "compiler/ir/llvm/names.h"
 #include "compiler/ir/llvm/types.h"
 #include "compiler/ir/llvm/value_list.h"
 #include "compiler/ptx/flow.h"
@@ -169,7 +168,7 @@ static LLVMValueRef turn_floats(const lowering *l, LLVMValueRef tile) {
 // Loads the same tile again with rows and columns exchanged; NULL if the tile
 // is not loaded here.
 static LLVMValueRef load_turned(const lowering *l, LLVMValueRef tile) {
-  if (!mtlc_starts_with(mtlc_callee_name(tile), "mettle.tile.load.")) {
+  if (!mtlc_is_call_of(tile, "mettle.tile.load.")) {
     return NULL;
   }
   LLVMPositionBuilderBefore(l->builder, LLVMGetNextInstruction(tile));

@@ -15,7 +15,6 @@
 #include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/instructions.h"
 #include "compiler/ir/llvm/module.h"
-#include "compiler/ir/llvm/names.h"
 #include "compiler/ir/llvm/types.h"
 #include "compiler/ir/llvm/value_list.h"
 #include "compiler/ptx/tiles.h"
@@ -40,7 +39,7 @@ typedef struct narrowing {
 // True if a tile is not known to be narrow, or loaded as a whole.
 static bool is_of_elements(LLVMValueRef tile) {
   return LLVMIsAInstruction(tile) && !LLVMIsAPHINode(tile) &&
-         !mtlc_starts_with(mtlc_callee_name(tile), "mettle.tile.");
+         !mtlc_is_call_of(tile, "mettle.tile.");
 }
 
 static LLVMValueRef element(const narrowing *n, LLVMValueRef tile,

@@ -10,7 +10,6 @@
 #include "compiler/ir/llvm/instructions.h"
 #include "compiler/ir/llvm/marks.h"
 #include "compiler/ir/llvm/module.h"
-#include "compiler/ir/llvm/names.h"
 #include "compiler/ir/llvm/value_list.h"
 #include "compiler/ptx/flow.h"
 #include "compiler/ptx/tiles.h"
@@ -71,7 +70,7 @@ static void allow_division(const mtlc_kernel *kernel) {
 }
 
 static bool is_load(LLVMValueRef i) {
-  return mtlc_starts_with(mtlc_callee_name(i), "mettle.tile.load.");
+  return mtlc_is_call_of(i, "mettle.tile.load.");
 }
 
 // True if a block's product adds to another of the block.

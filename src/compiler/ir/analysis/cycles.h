@@ -21,7 +21,8 @@ typedef struct mtlc_cycle {
 
 typedef struct mtlc_flow_block {
   LLVMBasicBlockRef block;
-  uint32_t order;  // rising; the header's is its cycle's as well
+  uint32_t order;  // from 1 on, without gaps; the header's is its cycle's as
+                   // well. 0 if it is not reached
   int cycle;       // index of the innermost cycle around it, or MTLC_NO_CYCLE
 } mtlc_flow_block;
 

@@ -8,12 +8,6 @@
 
 enum { NO_BLOCK = UINT32_MAX };
 
-static int compare_orders(const void *left, const void *right) {
-  const mtlc_flow_block *const *a = left;
-  const mtlc_flow_block *const *b = right;
-  return (*a)->order<(*b)->order ? -1 : (*a)->order>(*b)->order;
-}
-
 static void *allocate(size_t count, size_t size) {
   void *memory = calloc(count + 1, size);
   if (!memory) {
@@ -22,32 +16,18 @@ static void *allocate(size_t count, size_t size) {
   return memory;
 }
 
-// NO_BLOCK for a block that is not reached, which has no order.
+// NO_BLOCK for a block that is not reached.
 static uint32_t place_of(const mtlc_dominators *d, LLVMBasicBlockRef block) {
-  const uint32_t order = mtlc_flow_find(d->flow, block)->order;
-  if (order == 0) {
-    return NO_BLOCK;
-  }
-  uint32_t low = 0;
-  uint32_t high = (uint32_t)d->count;
-  while (low + 1 < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (mtlc_flow_find(d->flow, d->blocks[middle])->order <= order) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+  return mtlc_flow_find(d->flow, block)->order - 1;
 }
 
-// Returns the nearest block that dominates both.
-static uint32_t common(const mtlc_dominators *d, uint32_t a, uint32_t b) {
+uint32_t mtlc_nearest_common(const uint32_t *dominator, uint32_t a,
+                             uint32_t b) {
   while (a != b) {
     if (a > b) {
-      a = d->above[a];
+      a = dominator[a];
     } else {
-      b = d->above[b];
+      b = dominator[b];
     }
   }
   return a;
@@ -66,7 +46,9 @@ static void find(mtlc_dominators *d) {
       for (unsigned k = 0; k < count; ++k) {
         const uint32_t to = place_of(d, LLVMGetSuccessor(last, k));
         const uint32_t found =
-            d->above[to] == NO_BLOCK ? i : common(d, d->above[to], i);
+            d->above[to] == NO_BLOCK
+                ? i
+                : mtlc_nearest_common(d->above, d->above[to], i);
         is_done &= found == d->above[to];
         d->above[to] = found;
       }
@@ -79,19 +61,14 @@ mtlc_dominators mtlc_dominators_of(const mtlc_flow *flow) {
       .flow = flow,
       .blocks = allocate(flow->block_count, sizeof d.blocks[0]),
       .above = allocate(flow->block_count, sizeof d.above[0])};
-  const mtlc_flow_block **sorted =
-      allocate(flow->block_count, sizeof sorted[0]);
   for (size_t i = 0; i < flow->block_count; ++i) {
-    if (flow->blocks[i].order != 0) {
-      sorted[d.count++] = &flow->blocks[i];
+    const mtlc_flow_block *block = &flow->blocks[i];
+    if (block->order != 0) {
+      d.blocks[block->order - 1] = block->block;
+      d.above[block->order - 1] = NO_BLOCK;
+      d.count++;
     }
   }
-  qsort(sorted, d.count, sizeof sorted[0], compare_orders);
-  for (size_t i = 0; i < d.count; ++i) {
-    d.blocks[i] = sorted[i]->block;
-    d.above[i] = NO_BLOCK;
-  }
-  free(sorted);
   find(&d);
   return d;
 }

@@ -21,6 +21,10 @@ typedef struct mtlc_dominators {
 mtlc_dominators mtlc_dominators_of(const mtlc_flow *flow);
 void mtlc_dominators_clear(mtlc_dominators *dominators);
 
+// Returns the nearest common dominator of two nodes of a tree in which each
+// node's dominator is smaller than the node.
+uint32_t mtlc_nearest_common(const uint32_t *dominator, uint32_t a, uint32_t b);
+
 // Returns the immediate dominator; NULL for the entry and for a block that is
 // not reached.
 LLVMBasicBlockRef mtlc_dominator(const mtlc_dominators *dominators,

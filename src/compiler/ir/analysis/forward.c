@@ -208,8 +208,7 @@ mtlc_private mtlc_forward_memory(LLVMModuleRef module, LLVMValueRef load) {
 }
 
 static bool changes_life(LLVMValueRef instruction, LLVMValueRef memory) {
-  LLVMValueRef callee = mtlc_callee(instruction);
-  return callee && mtlc_starts_with(mtlc_name(callee), "llvm.lifetime.") &&
+  return mtlc_is_call_of(instruction, "llvm.lifetime.") &&
          LLVMGetOperand(instruction, 1) == memory;
 }
 

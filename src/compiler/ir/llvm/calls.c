@@ -21,6 +21,10 @@ const char *mtlc_callee_name(LLVMValueRef instruction) {
   return callee ? mtlc_name(callee) : "";
 }
 
+bool mtlc_is_call_of(LLVMValueRef instruction, const char *prefix) {
+  return mtlc_starts_with(mtlc_callee_name(instruction), prefix);
+}
+
 void mtlc_collect_calls(LLVMModuleRef module, const char *prefix,
                         mtlc_values *calls) {
   for (LLVMValueRef function = LLVMGetFirstFunction(module); function;

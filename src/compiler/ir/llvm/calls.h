@@ -14,7 +14,9 @@
 LLVMValueRef mtlc_callee(LLVMValueRef instruction);
 // Returns that function's name, or "".
 const char *mtlc_callee_name(LLVMValueRef instruction);
-// Appends every call of a function whose name starts with prefix.
+// True for a call, by name, of a function whose name starts with prefix.
+bool mtlc_is_call_of(LLVMValueRef instruction, const char *prefix);
+// Appends every such call.
 void mtlc_collect_calls(LLVMModuleRef module, const char *prefix,
                         mtlc_values *calls);
 // Returns the declaration of a function of the module, made if it is not there.

@@ -17,7 +17,6 @@
 #include "compiler/ir/llvm/attributes.h"
 #include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/module.h"
-#include "compiler/ir/llvm/names.h"
 
 // --- which functions ---------------------------------------------------------
 
@@ -108,8 +107,7 @@ static bool concerns(const comparison *known, const comparison *asked) {
   if (known->value == asked->value) {
     return true;
   }
-  LLVMValueRef callee = mtlc_callee(asked->value);
-  return callee && mtlc_starts_with(mtlc_name(callee), "llvm.fabs.") &&
+  return mtlc_is_call_of(asked->value, "llvm.fabs.") &&
          LLVMGetOperand(asked->value, 0) == known->value &&
          (known->outcomes & (LESS | UNORDERED)) == 0 && known->constant >= 0;
 }

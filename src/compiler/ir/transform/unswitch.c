@@ -17,7 +17,6 @@
 #include "compiler/ir/llvm/instructions.h"
 #include "compiler/ir/llvm/marks.h"
 #include "compiler/ir/llvm/module.h"
-#include "compiler/ir/llvm/names.h"
 #include "compiler/ir/llvm/value_list.h"
 
 enum {
@@ -56,7 +55,7 @@ static bool is_uniform(LLVMValueRef value, uint32_t depth) {
     return false;
   }
   if (LLVMIsACallInst(value)) {
-    return mtlc_starts_with(mtlc_callee_name(value), "mettle.argument");
+    return mtlc_is_call_of(value, "mettle.argument");
   }
   for (int k = 0; k < LLVMGetNumOperands(value); k++) {
     if (!is_uniform(LLVMGetOperand(value, (unsigned)k), depth - 1)) {

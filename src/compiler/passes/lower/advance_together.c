@@ -118,20 +118,13 @@ typedef struct advance {
   size_t wait_count;
 } advance;
 
-static bool is_offer(LLVMValueRef instruction) {
-  LLVMValueRef callee = mtlc_callee(instruction);
-  return callee && mtlc_starts_with(mtlc_name(callee), MTLC_OFFER_PREFIX);
-}
-
-static bool is_shuffle(LLVMValueRef instruction) {
-  LLVMValueRef callee = mtlc_callee(instruction);
-  return callee && mtlc_starts_with(mtlc_name(callee), "mettle.simd.shuffle.");
-}
-
 static mtlc_access shared_access(const advance *a, LLVMValueRef instruction) {
   mtlc_access access = mtlc_access_of(a->accesses, instruction);
-  access.written |= is_offer(instruction) ? MTLC_SPACES_OFFER : 0;
-  access.read |= is_shuffle(instruction) ? MTLC_SPACES_OFFER : 0;
+  if (mtlc_is_call_of(instruction, MTLC_OFFER_PREFIX)) {
+    access.written |= MTLC_SPACES_OFFER;
+  } else if (mtlc_is_call_of(instruction, "mettle.simd.shuffle.")) {
+    access.read |= MTLC_SPACES_OFFER;
+  }
   access.read &= a->shared;
   access.written &= a->shared;
   return access;

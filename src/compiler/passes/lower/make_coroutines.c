@@ -221,10 +221,7 @@ static void make_keys(coroutine *c) {
 // Returns a call of mettle.offer that a shuffle's operand is, or NULL.
 static LLVMValueRef offer_of(LLVMValueRef shuffle) {
   LLVMValueRef value = LLVMGetOperand(shuffle, 0);
-  LLVMValueRef callee = LLVMIsACallInst(value) ? mtlc_callee(value) : NULL;
-  return callee && mtlc_starts_with(mtlc_name(callee), MTLC_OFFER_PREFIX)
-             ? value
-             : NULL;
+  return mtlc_is_call_of(value, MTLC_OFFER_PREFIX) ? value : NULL;
 }
 
 static uint32_t offer_number(LLVMValueRef offer) {
@@ -490,7 +487,7 @@ static void suspend_at(coroutine *c, const wait *w) {
     return;
   }
   LLVMValueRef bits = LLVMBuildLoad2(c->builder, c->types.i64, c->value_at, "");
-  if (mtlc_starts_with(mtlc_callee_name(w->call), "mettle.simd.shuffle.")) {
+  if (mtlc_is_call_of(w->call, "mettle.simd.shuffle.")) {
     bits = offered(c, w->call, bits);
   }
   mtlc_replace(w->call, from_bits(c, bits, type));

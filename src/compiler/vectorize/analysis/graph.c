@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "compiler/ir/analysis/dominators.h"
 #include "compiler/vectorize/base/tables.h"
 
 // The graph before nodes have an order: blocks in reverse post-order.
@@ -76,18 +77,6 @@ static void copy_edges(draft *d) {
   }
 }
 
-uint32_t lanes_nearest_common(const uint32_t *dominator, uint32_t a,
-                              uint32_t b) {
-  while (a != b) {
-    if (a > b) {
-      a = dominator[a];
-    } else {
-      b = dominator[b];
-    }
-  }
-  return a;
-}
-
 static void find_dominators(draft *d) {
   d->dominator = lanes_allocate_none(d->arena, d->block_count);
   d->dominator[0] = 0;
@@ -100,8 +89,9 @@ static void find_dominators(draft *d) {
         if (d->dominator[from] == LANES_NONE) {
           continue;
         }
-        found = found == LANES_NONE ? from
-                                    : lanes_nearest_common(d->dominator, found, from);
+        found = found == LANES_NONE
+                    ? from
+                    : mtlc_nearest_common(d->dominator, found, from);
       }
       changed |= d->dominator[i] != found;
       d->dominator[i] = found;
@@ -295,7 +285,8 @@ static uint32_t *dominators_in(mtli_arena *arena, const lanes_node *nodes,
     const lanes_list *to = &nodes[order[i]].successors;
     for (uint32_t k = 0; k < to->count; k++) {
       uint32_t *known = &dominator[place[to->items[k]]];
-      *known = *known == LANES_NONE ? i : lanes_nearest_common(dominator, *known, i);
+      *known =
+          *known == LANES_NONE ? i : mtlc_nearest_common(dominator, *known, i);
     }
   }
   return dominator;

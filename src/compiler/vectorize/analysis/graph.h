@@ -65,12 +65,6 @@ bool lanes_has_inner_loop(const lanes_graph *graph, uint32_t loop);
 
 bool lanes_dominates(const lanes_graph *graph, uint32_t above, uint32_t below);
 
-// Returns the nearest common dominator of two nodes of a tree in which each
-// node's dominator is smaller than the node. Cooper, Harvey and Kennedy, "A
-// simple, fast dominance algorithm".
-uint32_t lanes_nearest_common(const uint32_t *dominator, uint32_t a,
-                              uint32_t b);
-
 // Returns the innermost loop that contains both nodes, or LANES_NONE.
 uint32_t lanes_common_loop(const lanes_graph *graph, uint32_t a, uint32_t b);
 

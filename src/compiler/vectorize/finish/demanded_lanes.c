@@ -11,7 +11,6 @@
 
 #include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/instructions.h"
-#include "compiler/ir/llvm/names.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/shape.h"
 
@@ -57,7 +56,7 @@ static bool is_by_lane(LLVMValueRef value) {
     case LLVMSelect: return true;
     case LLVMCall:
       return lanes_callee_of(value) == LANES_CALLEE_ELEMENTWISE &&
-             mtlc_starts_with(mtlc_callee_name(value), "llvm.");
+             mtlc_is_call_of(value, "llvm.");
     default: return mtlc_is_plain_arithmetic(LLVMGetInstructionOpcode(value));
   }
 }

@@ -17,7 +17,6 @@
 
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/ir/llvm/calls.h"
-#include "compiler/ir/llvm/names.h"
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/target/machine.h"
@@ -156,10 +155,7 @@ static unsigned count_terms(LLVMValueRef i) {
     case LLVMFAdd:
     case LLVMFSub:
     case LLVMFMul: return 2;
-    case LLVMCall: {
-      LLVMValueRef callee = mtlc_callee(i);
-      return callee && mtlc_starts_with(mtlc_name(callee), "llvm.fma.") ? 3 : 0;
-    }
+    case LLVMCall: return mtlc_is_call_of(i, "llvm.fma.") ? 3 : 0;
     default: return 0;
   }
 }

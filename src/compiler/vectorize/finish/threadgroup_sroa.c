@@ -13,7 +13,6 @@
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/instructions.h"
-#include "compiler/ir/llvm/names.h"
 #include "compiler/ir/llvm/types.h"
 #include "compiler/ir/llvm/value_list.h"
 #include "compiler/vectorize/analysis/shape.h"
@@ -31,11 +30,6 @@ enum {
 };
 
 // --- Accesses ----------------------------------------------------------------
-
-static bool is_called(LLVMValueRef call, const char *name) {
-  LLVMValueRef callee = mtlc_callee(call);
-  return callee && mtlc_starts_with(mtlc_name(callee), name);
-}
 
 static uint32_t bytes_of_element(LLVMTargetDataRef data, LLVMTypeRef type) {
   switch (LLVMGetTypeKind(type)) {
@@ -60,13 +54,13 @@ bool lanes_touch_of(LLVMTargetDataRef data, LLVMValueRef i, lanes_touch *out) {
     if (!lanes_is_plain(i)) {
       return false;
     }
-  } else if (is_called(i, "llvm.masked.load.") ||
-             is_called(i, "llvm.masked.gather.")) {
+  } else if (mtlc_is_call_of(i, "llvm.masked.load.") ||
+             mtlc_is_call_of(i, "llvm.masked.gather.")) {
     out->address = LLVMGetOperand(i, 0);
     out->mask = LLVMGetOperand(i, 2);
     out->value = LLVMGetOperand(i, 3);
-  } else if (is_called(i, "llvm.masked.store.") ||
-             is_called(i, "llvm.masked.scatter.")) {
+  } else if (mtlc_is_call_of(i, "llvm.masked.store.") ||
+             mtlc_is_call_of(i, "llvm.masked.scatter.")) {
     out->stores = true;
     out->value = LLVMGetOperand(i, 0);
     out->address = LLVMGetOperand(i, 1);
@@ -104,7 +98,7 @@ lanes_whereabouts lanes_touches_at(const lanes_known_place *place,
 
 // True for the memset that zeroes a variable.
 static bool is_filled(LLVMValueRef user) {
-  return is_called(user, "llvm.memset.");
+  return mtlc_is_call_of(user, "llvm.memset.");
 }
 
 bool lanes_find_touches(LLVMTargetDataRef data, LLVMValueRef root,

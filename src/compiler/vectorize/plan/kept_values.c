@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "compiler/ir/llvm/calls.h"
-#include "compiler/ir/llvm/names.h"
 #include "compiler/vectorize/analysis/addresses/affine.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/shape.h"
@@ -90,9 +89,8 @@ static LLVMValueRef place_of(LLVMValueRef access) {
     case LLVMLoad: return LLVMGetOperand(access, 0);
     case LLVMStore: return LLVMGetOperand(access, 1);
     case LLVMCall:
-      return mtlc_starts_with(mtlc_callee_name(access), "mettle.tile.own.") ||
-                     mtlc_starts_with(mtlc_callee_name(access),
-                                      "mettle.tile.spread.")
+      return mtlc_is_call_of(access, "mettle.tile.own.") ||
+                     mtlc_is_call_of(access, "mettle.tile.spread.")
                  ? LLVMGetOperand(access, 0)
                  : NULL;
     default: return NULL;

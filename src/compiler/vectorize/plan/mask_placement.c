@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 
+#include "compiler/ir/analysis/dominators.h"
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/plan/linearize.h"
@@ -26,10 +27,9 @@ typedef struct order_facts {
 
 static void add_way(order_facts *f, uint32_t from, uint32_t to) {
   const uint32_t known = f->dominator[to];
-  const uint32_t common =
-      known == LANES_NONE
-          ? from
-          : lanes_nearest_common(f->dominator, known, from);
+  const uint32_t common = known == LANES_NONE
+                              ? from
+                              : mtlc_nearest_common(f->dominator, known, from);
   f->changed |= common != known;
   f->dominator[to] = common;
 }
@@ -80,7 +80,7 @@ static void take_place(const uint32_t *dominator, uint32_t *common,
   }
   *common = *common == LANES_NONE
                 ? place
-                : lanes_nearest_common(dominator, *common, place);
+                : mtlc_nearest_common(dominator, *common, place);
 }
 
 // Returns the position above all writes and reads of each mask.

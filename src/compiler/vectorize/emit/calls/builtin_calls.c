@@ -12,7 +12,6 @@
 #include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/instructions.h"
 #include "compiler/ir/llvm/marks.h"
-#include "compiler/ir/llvm/names.h"
 #include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/graph.h"
@@ -465,11 +464,8 @@ static void emit_threadgroup_barrier(lanes_emitter *e, LLVMValueRef barrier) {
   lanes_emit_barrier(e);
 }
 
-static bool is_offer(LLVMValueRef call) {
-  return mtlc_starts_with(mtlc_callee_name(call), MTLC_OFFER_PREFIX);
-}
-
-// A vector has the values of all its lanes, whichever run.
+// Emits an offer as its operand: the register of a vector holds what inactive
+// lanes have, too.
 static void emit_offer(lanes_emitter *e, LLVMValueRef call) {
   const uint32_t width = lanes_width(e, call);
   lanes_set_result(e, call, 0,
@@ -519,8 +515,9 @@ void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
     case LANES_CALLEE_CALLED: lanes_emit_wide_call(e, call); return;
     case LANES_CALLEE_ELEMENTWISE:
       (lanes_is_dot(call) ? lanes_emit_dot
-       : is_offer(call)   ? emit_offer
-                          : lanes_emit_elementwise)(e, call);
+       : mtlc_is_call_of(call, MTLC_OFFER_PREFIX)
+           ? emit_offer
+           : lanes_emit_elementwise)(e, call);
       return;
     case LANES_CALLEE_UNKNOWN:
       lanes_refuse(e, "unknown function %s", mtlc_callee_name(call));

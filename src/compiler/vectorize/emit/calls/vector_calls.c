@@ -153,8 +153,8 @@ void lanes_vector_function_open(mtlc_kernel *kernel, LLVMValueRef function) {
 }
 
 static void close_parameter(LLVMValueRef call, void *function) {
-  LLVMValueRef callee = mtlc_callee(call);
-  if (callee && mtlc_starts_with(mtlc_name(callee), parameter_name)) {
+  if (mtlc_is_call_of(call, parameter_name)) {
+    LLVMValueRef callee = mtlc_callee(call);
     const uint64_t i = LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0));
     mtlc_replace(call, LLVMGetParam(function, (unsigned)i));
     LLVMDeleteFunction(callee);

@@ -31,7 +31,7 @@ enum {
 
 static bool is_widening(LLVMValueRef instruction) {
   return mtlc_is_opcode(instruction, LLVMCall) &&
-         mtlc_starts_with(mtlc_callee_name(instruction), "mettle.tile.widen.");
+         mtlc_is_call_of(instruction, "mettle.tile.widen.");
 }
 
 // Returns the last product of a block that a tile is a side of, if only that

@@ -48,7 +48,7 @@ bool lanes_is_there_before(LLVMValueRef operand, LLVMValueRef instruction) {
 
 static bool is_widening(LLVMValueRef instruction) {
   return mtlc_is_opcode(instruction, LLVMCall) &&
-         mtlc_starts_with(mtlc_callee_name(instruction), "mettle.tile.widen.");
+         mtlc_is_call_of(instruction, "mettle.tile.widen.");
 }
 
 static bool is_tile_load(LLVMValueRef instruction) {

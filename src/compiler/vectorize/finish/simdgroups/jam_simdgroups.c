@@ -119,8 +119,7 @@ static void find_own(copies *c) {
 // --- Whether it can be done --------------------------------------------------
 
 static bool is_known_call(LLVMValueRef call) {
-  LLVMValueRef callee = mtlc_callee(call);
-  return callee && mtlc_starts_with(mtlc_name(callee), "llvm.");
+  return mtlc_is_call_of(call, "llvm.");
 }
 
 static bool is_of_all(const copies *c, LLVMValueRef end) {

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 
 #include "compiler/ir/llvm/calls.h"
-#include "compiler/ir/llvm/names.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/emit/values/emitter.h"
@@ -31,11 +30,9 @@ static bool is_for_all(LLVMValueRef function, LLVMValueRef i) {
              (base == LLVMGetParam(function, LANES_COMMON_OUT) ||
               LLVMIsAAllocaInst(base));
     }
-    case LLVMCall: {
-      LLVMValueRef callee = mtlc_callee(i);
-      return callee && mtlc_starts_with(mtlc_name(callee), "llvm.") &&
+    case LLVMCall:
+      return mtlc_is_call_of(i, "llvm.") &&
              LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind;
-    }
     case LLVMFence:
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:

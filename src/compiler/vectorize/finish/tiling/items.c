@@ -62,7 +62,7 @@ bool lanes_is_lanewise(LLVMValueRef i) {
 }
 
 bool lanes_is_prefetch(LLVMValueRef i) {
-  return mtlc_starts_with(mtlc_callee_name(i), "llvm.prefetch.");
+  return mtlc_is_call_of(i, "llvm.prefetch.");
 }
 
 LLVMValueRef lanes_start_of(const lanes_region *l, uint32_t phi) {

@@ -10,7 +10,6 @@
 #include "code/code.h"
 #include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/instructions.h"
-#include "compiler/ir/llvm/names.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/base/constants.h"
 #include "compiler/vectorize/base/tables.h"
@@ -99,8 +98,7 @@ static bool is_lane_number(LLVMValueRef i) {
 
 // LLVM sees that the lanes of a transposed fragment are these backwards.
 static bool is_reversal(LLVMValueRef i) {
-  return mtlc_is_opcode(i, LLVMCall) &&
-         mtlc_starts_with(mtlc_callee_name(i), "llvm.bitreverse.i");
+  return mtlc_is_opcode(i, LLVMCall) && mtlc_is_call_of(i, "llvm.bitreverse.i");
 }
 
 static uint64_t reversed(uint64_t number, uint32_t width) {

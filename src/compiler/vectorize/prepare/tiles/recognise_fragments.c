@@ -15,7 +15,6 @@
 #include "compiler/ir/llvm/attributes.h"
 #include "compiler/ir/llvm/calls.h"
 #include "compiler/ir/llvm/instructions.h"
-#include "compiler/ir/llvm/names.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/analysis/words.h"
@@ -301,10 +300,9 @@ static bool find_layout(lanes_fragment_finder *f, fragment_tile *t) {
 // --- When they are loaded ----------------------------------------------------
 
 static bool writes(LLVMValueRef i) {
-  return lanes_may_write(i) &&
-         !(mtlc_is_opcode(i, LLVMCall) &&
-           (mtlc_starts_with(mtlc_callee_name(i), "mettle.tile.own.") ||
-            mtlc_starts_with(mtlc_callee_name(i), "mettle.tile.spread.")));
+  return lanes_may_write(i) && !(mtlc_is_opcode(i, LLVMCall) &&
+                                 (mtlc_is_call_of(i, "mettle.tile.own.") ||
+                                  mtlc_is_call_of(i, "mettle.tile.spread.")));
 }
 
 static bool is_behind(LLVMValueRef load, LLVMValueRef other) {

@@ -179,10 +179,9 @@ static bool is_plain_load(LLVMValueRef load, const tile_pair *pair) {
 }
 
 static bool writes(LLVMValueRef i) {
-  return lanes_may_write(i) &&
-         !(mtlc_is_opcode(i, LLVMCall) &&
-           (mtlc_starts_with(mtlc_callee_name(i), "mettle.tile.own.") ||
-            mtlc_starts_with(mtlc_callee_name(i), "mettle.tile.spread.")));
+  return lanes_may_write(i) && !(mtlc_is_opcode(i, LLVMCall) &&
+                                 (mtlc_is_call_of(i, "mettle.tile.own.") ||
+                                  mtlc_is_call_of(i, "mettle.tile.spread.")));
 }
 
 static bool is_behind(LLVMValueRef load, LLVMValueRef other) {

@@ -10,7 +10,6 @@
 #include <stddef.h>
 
 #include "compiler/ir/llvm/calls.h"
-#include "compiler/ir/llvm/names.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/analysis/graph.h"
@@ -88,7 +87,7 @@ static bool is_elementwise(LLVMValueRef i) {
       "llvm.smin.", "llvm.smax.",    "llvm.umin.", "llvm.umax."};
   for (size_t k = 0; LLVMIsACallInst(i) && k < sizeof calls / sizeof *calls;
        k++) {
-    if (mtlc_starts_with(mtlc_callee_name(i), calls[k])) {
+    if (mtlc_is_call_of(i, calls[k])) {
       return true;
     }
   }
