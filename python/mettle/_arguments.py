@@ -79,7 +79,8 @@ class Parameter:
         is_plain = argument.components == 1 and argument.type != ""
         self.dtype = _dtypes.TO_NUMPY.get(self.code) \
             if self.kind == "buffer" and is_plain else None
-        # Bytes of an element that is more than one number.
+        # Size in bytes of an element that is a vector, a matrix or a struct;
+        # 0 for plain numbers.
         self._element = 0 if is_plain else argument.size
         self._is_written = argument.access != "read"
         self._pack: Optional[Callable[..., bytes]] = None

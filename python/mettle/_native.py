@@ -361,14 +361,18 @@ def make(function: Callable[..., Any], *arguments: Any) -> int:
     return made.value
 
 
+def integers(values: Any, wanted: str) -> Tuple[int, ...]:
+    """One integer, or several, as a tuple. wanted is how the error begins."""
+    try:
+        return tuple(map(operator.index, values)) if hasattr(
+            values, "__iter__") else (operator.index(values),)
+    except TypeError:
+        raise TypeError(f"{wanted}, not {values!r}") from None
+
+
 def triple(sizes: Any, what: str) -> Tuple[int, int, int]:
     """(x, y, z) of an int or of up to three."""
-    try:
-        values = tuple(map(operator.index, sizes)) if hasattr(
-            sizes, "__iter__") else (operator.index(sizes),)
-    except TypeError:
-        raise TypeError(f"{what} is an integer or up to three, not "
-                        f"{sizes!r}") from None
+    values = integers(sizes, f"{what} is an integer or up to three")
     if not 1 <= len(values) <= 3:
         raise BY_STATUS[1](f"{what} has {len(values)} sides, 1 to 3 are "
                            "possible")

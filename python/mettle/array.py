@@ -7,11 +7,12 @@ from __future__ import annotations
 import ctypes
 import math
 import operator
-from typing import Any, Iterable, Iterator, Optional, Sequence, Tuple, Union
+from typing import Any, Iterator, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _dtypes, _gpu, _host
+from ._native import integers
 from .buffer import Buffer
 from .device import Device, default_device
 from .errors import InvalidArgumentError
@@ -22,12 +23,7 @@ CPU = (1, 0)  # DLPack: kDLCPU
 
 def sides_of(shape: Shape) -> Tuple[int, ...]:
     """The sides of a shape, of which an integer is one."""
-    try:
-        sides = tuple(map(operator.index, shape)) if isinstance(
-            shape, Iterable) else (operator.index(shape),)
-    except TypeError:
-        raise TypeError(f"a shape is made of integers, not {shape!r}") \
-            from None
+    sides = integers(shape, "a shape is made of integers")
     if any(side < 0 for side in sides):
         raise InvalidArgumentError(f"a shape of {sides}: no side is negative")
     return sides

@@ -61,7 +61,8 @@ kernel void sides(device int *y [[buffer(0)]],
   }
 }
 
-// Both sides do the same, but at barriers of their own.
+// Half of the threads wait at one barrier, the others at another: alike, but a
+// barrier wants all threads of the threadgroup.
 kernel void alike_sides(device int *y [[buffer(0)]],
                         uint t [[thread_position_in_grid]]) {
   threadgroup int all[64];

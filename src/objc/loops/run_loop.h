@@ -24,7 +24,7 @@ typedef struct timer {
   _Atomic double date;  // when it fires next, since the reference date
 } timer;
 
-// Makes a timer that is on no loop; the caller owns it.
+// Creates a timer that no run loop calls yet; the caller owns it.
 timer *loop_timer_create(double date, double interval, bool repeats);
 // Calls what the timer is for, and ends it if it does not repeat.
 void loop_timer_fire(timer *of);

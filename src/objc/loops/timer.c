@@ -79,10 +79,15 @@ static void timer_dealloc(id self, SEL _cmd) {
 
 // --- Making ------------------------------------------------------------------
 
-static timer *make_block(double delay, int repeats, const void *body) {
-  timer *made = loop_timer_create(
+// Makes a timer that is first due after a delay, which is its interval as well.
+static timer *make_after(double delay, int repeats) {
+  return loop_timer_create(
       CFAbsoluteTimeGetCurrent() + (delay > 0 ? delay : SHORTEST), delay,
       repeats & 0xff);
+}
+
+static timer *make_block(double delay, int repeats, const void *body) {
+  timer *made = make_after(delay, repeats);
   made->block = _Block_copy(body);
   return (timer *)objc_autorelease(&made->object);
 }
@@ -95,9 +100,7 @@ static void set_target(timer *of, id target, SEL selector, id info) {
 
 static timer *make_target(double delay, id target, SEL selector, id info,
                           int repeats) {
-  timer *made = loop_timer_create(
-      CFAbsoluteTimeGetCurrent() + (delay > 0 ? delay : SHORTEST), delay,
-      repeats & 0xff);
+  timer *made = make_after(delay, repeats);
   set_target(made, target, selector, info);
   return (timer *)objc_autorelease(&made->object);
 }
