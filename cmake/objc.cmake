@@ -21,6 +21,14 @@ target_link_libraries(mettle_objc PRIVATE mettle Threads::Threads stdc++
   ${CMAKE_DL_LIBS} m)
 target_link_options(mettle_objc PRIVATE LINKER:-z,defs)
 
+# What `-framework Accelerate` links; it needs nothing else of ours.
+add_library(mettle_accelerate SHARED src/objc/accelerate/blas.c
+  src/objc/accelerate/vdsp.c)
+target_link_libraries(mettle_accelerate PRIVATE m)
+set_target_properties(mettle_accelerate PROPERTIES
+  OUTPUT_NAME mettle-accelerate LIBRARY_OUTPUT_DIRECTORY
+  ${CMAKE_BINARY_DIR}/objc)
+
 # What `mettle env` sets: an auditor that maps frameworks' paths, and a library
 # that finds the file with the system's version.
 add_library(mettle_audit SHARED src/objc/launch/audit.c)
@@ -70,7 +78,7 @@ add_custom_command(OUTPUT ${objc_crt_object}
     ${objc_crt_object}
   DEPENDS mettle_objc_crt $<TARGET_OBJECTS:mettle_objc_crt>)
 add_custom_target(mettle_objc_development ALL DEPENDS ${objc_crt_object}
-  mettle_objc mettle_audit mettle_files)
+  mettle_objc mettle_accelerate mettle_audit mettle_files)
 # Earlier builds have a link to the library there, which must not be followed.
 if(IS_SYMLINK ${CMAKE_BINARY_DIR}/objc/libMetal.so)
   file(REMOVE ${CMAKE_BINARY_DIR}/objc/libMetal.so)
@@ -78,13 +86,13 @@ endif()
 set(objc_scripts "")
 foreach(name Metal MetalKit MetalPerformanceShaders
     MetalPerformanceShadersGraph Foundation CoreFoundation CoreGraphics
-    QuartzCore IOSurface objc)
+    QuartzCore IOSurface IOKit Cocoa AppKit objc)
   configure_file(src/objc/launch/libMetal.so
     ${CMAKE_BINARY_DIR}/objc/lib${name}.so COPYONLY)
   list(APPEND objc_scripts ${CMAKE_BINARY_DIR}/objc/lib${name}.so)
 endforeach()
 
-install(TARGETS mettle_objc mettle_audit mettle_files
+install(TARGETS mettle_objc mettle_accelerate mettle_audit mettle_files
   LIBRARY DESTINATION ${objc_folder})
 install(FILES ${objc_crt_object} ${objc_scripts}
   ${CMAKE_BINARY_DIR}/objc/SystemVersion.plist DESTINATION ${objc_folder})

@@ -187,9 +187,20 @@ def compilers_and_linkers(folder):
           "void copy(int *to, const int *from) { memcpy(to, from, 4); }\n")
     typed = under_env(folder, "c++", "-c", "types.cpp", "-o", "types.o")
     check("types by headers of others", typed.returncode == 0, typed.stderr)
-    missing = under_env(folder, "cc", "main.m", "-framework", "AppKit")
+    # One command for both languages, and a library that is looked for first.
+    write(folder, "word.mm", "#import <simd/simd.h>\n"
+          "std::chrono::seconds unit;\nsimd::float3 direction;\n")
+    built("C++ beside Objective-C", folder, "c++", "main.m", "word.mm",
+          "-framework", "Metal", "-framework", "Cocoa")
+    found = under_env(folder, sys.executable, "-c", "import ctypes, os\n"
+                      "path = '/usr/lib/libobjc.dylib'\n"
+                      "print(os.path.exists(path), "
+                      "ctypes.CDLL(path).objc_msgSend is not None)\n")
+    check("a path that is asked about", found.stdout == "True True\n",
+          found.stdout + found.stderr)
+    missing = under_env(folder, "cc", "main.m", "-framework", "SceneKit")
     check("a framework that is not here", missing.returncode == 1
-          and "the framework AppKit is not here" in missing.stderr,
+          and "the framework SceneKit is not here" in missing.stderr,
           missing.stderr)
     for header, name, text in (
             ("MetalPerformanceShaders", "MPSImageGaussianBlur",

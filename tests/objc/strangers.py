@@ -18,7 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("METTLE_BUILD_DIR", os.path.join(ROOT, "build"))
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
 FRAMEWORKS = ("Metal", "Foundation", "MetalKit", "CoreGraphics", "QuartzCore",
-              "MetalPerformanceShaders")
+              "MetalPerformanceShaders", "IOKit", "Cocoa", "Accelerate")
 SECONDS = 60
 
 

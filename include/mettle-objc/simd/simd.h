@@ -172,4 +172,56 @@ SIMD_INLINE simd_float2x2 simd_matrix(simd_float2 a, simd_float2 b) {
 #define vector_cross simd_cross
 #define vector_length simd_length
 
+#ifdef __cplusplus
+// The same types and functions by their names in C++.
+namespace simd {
+#define METTLE_SIMD_TYPES(name)     \
+  using name##2 = ::simd_##name##2; \
+  using name##3 = ::simd_##name##3; \
+  using name##4 = ::simd_##name##4
+METTLE_SIMD_TYPES(char);
+METTLE_SIMD_TYPES(uchar);
+METTLE_SIMD_TYPES(short);
+METTLE_SIMD_TYPES(ushort);
+METTLE_SIMD_TYPES(int);
+METTLE_SIMD_TYPES(uint);
+METTLE_SIMD_TYPES(long);
+METTLE_SIMD_TYPES(ulong);
+METTLE_SIMD_TYPES(float);
+METTLE_SIMD_TYPES(double);
+#undef METTLE_SIMD_TYPES
+#define METTLE_SIMD_MATRICES(type)                    \
+  using type##2x2 = ::simd_##type##2x2;               \
+  using type##2x3 = ::simd_##type##2x3;               \
+  using type##2x4 = ::simd_##type##2x4;               \
+  using type##3x2 = ::simd_##type##3x2;               \
+  using type##3x3 = ::simd_##type##3x3;               \
+  using type##3x4 = ::simd_##type##3x4;               \
+  using type##4x2 = ::simd_##type##4x2;               \
+  using type##4x3 = ::simd_##type##4x3;               \
+  using type##4x4 = ::simd_##type##4x4
+METTLE_SIMD_MATRICES(float);
+METTLE_SIMD_MATRICES(double);
+#undef METTLE_SIMD_MATRICES
+// Declares name as simd_##target, with one, two or three arguments.
+#define METTLE_SIMD_FUNCTION(name, target)                          \
+  template <class... T>                                             \
+  static inline auto name(T... of)->decltype(::simd_##target(of...)) { \
+    return ::simd_##target(of...);                                  \
+  }
+METTLE_SIMD_FUNCTION(dot, dot)
+METTLE_SIMD_FUNCTION(length, length)
+METTLE_SIMD_FUNCTION(normalize, normalize)
+METTLE_SIMD_FUNCTION(cross, cross)
+METTLE_SIMD_FUNCTION(min, min)
+METTLE_SIMD_FUNCTION(max, max)
+METTLE_SIMD_FUNCTION(clamp, clamp)
+METTLE_SIMD_FUNCTION(transpose, transpose)
+METTLE_SIMD_FUNCTION(make_float2, make_float2)
+METTLE_SIMD_FUNCTION(make_float3, make_float3)
+METTLE_SIMD_FUNCTION(make_float4, make_float4)
+#undef METTLE_SIMD_FUNCTION
+}  // namespace simd
+#endif
+
 #endif

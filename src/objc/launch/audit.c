@@ -25,6 +25,7 @@ static int starts_with(const char *text, const char *start) {
 // a path, which programs that were linked with -lMetal want.
 static int is_apples(const char *name) {
   return starts_with(name, "/System/Library/Frameworks/") ||
+         starts_with(name, "/Library/Frameworks/") ||
          starts_with(name, "/System/Library/PrivateFrameworks/") ||
          starts_with(name, "/usr/lib/libSystem") ||
          starts_with(name, "/usr/lib/libobjc") ||
