@@ -216,12 +216,187 @@ static void exceptions(void) {
   CHECK(inside == 1);
 }
 
+// --- Messages as objects --------------------------------------------------------
+
+typedef struct {
+  double x, y, z;
+} point;
+typedef struct {
+  float a, b;
+} pair;
+typedef struct {
+  char kind;
+  double value;
+} mixed;
+typedef struct {
+  char name[20];
+} words;
+
+@interface Adder : NSObject
+- (triple)triple:(int)a plus:(double)b;
+- (point)scaled:(point)by with:(pair)pair mixed:(mixed)mixed;
+- (pair)halves:(float)of;
+- (mixed)mixed:(mixed)of;
+- (long)sum:(long)a
+          b:(long)b
+          c:(char)c
+          d:(short)d
+          e:(long)e
+          f:(words)f
+          g:(double)g;
+- (double)nine:(double)a
+             b:(double)b
+             c:(double)c
+             d:(double)d
+             e:(double)e
+             f:(double)f
+             g:(double)g
+             h:(double)h
+             i:(double)i;
+- (NSString *)joined:(NSString *)a to:(NSString *)b;
+@end
+
+@implementation Adder
+- (triple)triple:(int)a plus:(double)b {
+  return (triple){a, (long)b, a + (long)b};
+}
+- (point)scaled:(point)by with:(pair)pair mixed:(mixed)mixed {
+  return (point){by.x * pair.a, by.y * pair.b, by.z * mixed.value + mixed.kind};
+}
+- (pair)halves:(float)of {
+  return (pair){of / 2, of / 4};
+}
+- (mixed)mixed:(mixed)of {
+  return (mixed){(char)(of.kind + 1), of.value * 2};
+}
+- (long)sum:(long)a
+          b:(long)b
+          c:(char)c
+          d:(short)d
+          e:(long)e
+          f:(words)f
+          g:(double)g {
+  return a + 10 * b + 100 * c + 1000 * d + 10000 * e + f.name[19] + (long)g;
+}
+- (double)nine:(double)a
+             b:(double)b
+             c:(double)c
+             d:(double)d
+             e:(double)e
+             f:(double)f
+             g:(double)g
+             h:(double)h
+             i:(double)i {
+  return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * i;
+}
+- (NSString *)joined:(NSString *)a to:(NSString *)b {
+  return [NSString stringWithFormat:@"%@-%@", a, b];
+}
+@end
+
+// Stands for an object, counts what it is sent, and hands it on.
+@interface Stand : NSProxy {
+ @public
+  id _target;
+  int _count;
+}
+@end
+@implementation Stand
+- (NSMethodSignature *)methodSignatureForSelector:(SEL)selector {
+  return [_target methodSignatureForSelector:selector];
+}
+- (void)forwardInvocation:(NSInvocation *)invocation {
+  ++_count;
+  [invocation invokeWithTarget:_target];
+}
+#if !__has_feature(objc_arc)
+- (void)dealloc {
+  [_target release];
+  [super dealloc];
+}
+#endif
+@end
+
+static void check_adder(Adder *adder) {
+  const triple three = [adder triple:3 plus:4.5];
+  CHECK(three.a == 3 && three.b == 4 && three.c == 7);
+  const point scaled = [adder scaled:(point){1, 2, 3}
+                                with:(pair){10, 20}
+                               mixed:(mixed){1, 2.5}];
+  CHECK(scaled.x == 10 && scaled.y == 40 && scaled.z == 8.5);
+  const pair halves = [adder halves:8];
+  CHECK(halves.a == 4 && halves.b == 2);
+  const mixed twice = [adder mixed:(mixed){4, 1.25}];
+  CHECK(twice.kind == 5 && twice.value == 2.5);
+  words last = {{0}};
+  last.name[19] = 7;
+  CHECK([adder sum:1 b:2 c:3 d:4 e:5 f:last g:600000] == 654328);
+  CHECK([adder nine:1 b:2 c:3 d:4 e:5 f:6 g:7 h:8 i:9] == 285);
+  CHECK([[adder joined:@"a" to:@"b"] isEqual:@"a-b"]);
+}
+
+static void messages(void) {
+  Adder *adder = [Adder new];
+  check_adder(adder);
+  Stand *stand = [Stand alloc];
+  stand->_target = adder;
+  check_adder((Adder *)stand);
+  CHECK(stand->_count == 7);
+  CHECK([stand isProxy] && [stand isKindOfClass:[Adder class]]);
+  CHECK([stand respondsToSelector:@selector(halves:)] && stand->_count == 9);
+  BOOL caught = NO;
+  @try {
+    [(id)stand corners];
+  } @catch (NSException *exception) {
+    caught = [exception.name isEqual:NSInvalidArgumentException];
+  }
+  CHECK(caught);
+
+  NSMethodSignature *types =
+      [adder methodSignatureForSelector:@selector(triple:plus:)];
+  CHECK(types.numberOfArguments == 4 && types.methodReturnLength == 24);
+  CHECK(*[types getArgumentTypeAtIndex:3] == 'd');
+  NSInvocation *call = [NSInvocation invocationWithMethodSignature:types];
+  call.target = adder;
+  call.selector = @selector(triple:plus:);
+  int a = 20;
+  double b = 2;
+  [call setArgument:&a atIndex:2];
+  [call setArgument:&b atIndex:3];
+  [call invoke];
+  triple three = {0, 0, 0};
+  [call getReturnValue:&three];
+  CHECK(three.c == 22);
+  CHECK(![Adder instanceMethodSignatureForSelector:@selector(corners)]);
+  types = [NSMethodSignature signatureWithObjCTypes:"v@:{a=ci[2s]^{b}}@?"];
+  CHECK(types.numberOfArguments == 4 && types.methodReturnLength == 0);
+
+  call = [NSInvocation
+      invocationWithMethodSignature:[Adder instanceMethodSignatureForSelector:
+                                               @selector(joined:to:)]];
+  [call setSelector:@selector(joined:to:)];
+  @autoreleasepool {
+    NSString *left = [NSString stringWithFormat:@"%d", 1], *right = @"2";
+    [call setArgument:(void *)&left atIndex:2];
+    [call setArgument:(void *)&right atIndex:3];
+    [call retainArguments];
+  }
+  [call invokeWithTarget:adder];
+  __unsafe_unretained NSString *joined = nil;
+  [call getReturnValue:&joined];
+  CHECK([joined isEqual:@"1-2"] && call.argumentsRetained);
+#if !__has_feature(objc_arc)
+  [stand release];
+#endif
+}
+
 int main(void) {
   @autoreleasepool {
     classes();
     built_at_run_time();
     blocks();
     exceptions();
+    messages();
 #if __has_feature(objc_arc)
     weak();
 #endif

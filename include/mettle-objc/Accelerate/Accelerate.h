@@ -18,47 +18,48 @@ typedef long vDSP_Stride;
   METTLE_VDSP_OF(vDSP_##name, float, __VA_ARGS__); \
   METTLE_VDSP_OF(vDSP_##name##D, double, __VA_ARGS__)
 #define METTLE_VDSP_OF(name, real, parameters) void name parameters(real)
-#define METTLE_TWO(real)                                                       \
-  (const real *first, vDSP_Stride first_stride, const real *second,            \
-   vDSP_Stride second_stride, real *out, vDSP_Stride out_stride,               \
+#define METTLE_TWO(real)                                            \
+  (const real *first, vDSP_Stride first_stride, const real *second, \
+   vDSP_Stride second_stride, real *out, vDSP_Stride out_stride,    \
    vDSP_Length count)
-#define METTLE_ONE(real)                                                       \
-  (const real *in, vDSP_Stride in_stride, real *out, vDSP_Stride out_stride,   \
+#define METTLE_ONE(real)                                                     \
+  (const real *in, vDSP_Stride in_stride, real *out, vDSP_Stride out_stride, \
    vDSP_Length count)
-#define METTLE_SCALAR(real)                                                    \
-  (const real *in, vDSP_Stride in_stride, const real *scalar, real *out,       \
+#define METTLE_SCALAR(real)                                              \
+  (const real *in, vDSP_Stride in_stride, const real *scalar, real *out, \
    vDSP_Stride out_stride, vDSP_Length count)
-#define METTLE_REDUCE(real)                                                    \
+#define METTLE_REDUCE(real) \
   (const real *in, vDSP_Stride in_stride, real *out, vDSP_Length count)
-#define METTLE_REDUCE_INDEX(real)                                              \
-  (const real *in, vDSP_Stride in_stride, real *out, vDSP_Length *out_index,   \
+#define METTLE_REDUCE_INDEX(real)                                            \
+  (const real *in, vDSP_Stride in_stride, real *out, vDSP_Length *out_index, \
    vDSP_Length count)
-#define METTLE_REDUCE_TWO(real)                                                \
-  (const real *first, vDSP_Stride first_stride, const real *second,            \
+#define METTLE_REDUCE_TWO(real)                                     \
+  (const real *first, vDSP_Stride first_stride, const real *second, \
    vDSP_Stride second_stride, real *out, vDSP_Length count)
-#define METTLE_TWO_SCALARS(real)                                               \
-  (const real *in, vDSP_Stride in_stride, const real *one, const real *other,  \
+#define METTLE_TWO_SCALARS(real)                                              \
+  (const real *in, vDSP_Stride in_stride, const real *one, const real *other, \
    real *out, vDSP_Stride out_stride, vDSP_Length count)
 #define METTLE_VSMA(real)                                                      \
   (const real *in, vDSP_Stride in_stride, const real *scalar, const real *add, \
    vDSP_Stride add_stride, real *out, vDSP_Stride out_stride,                  \
    vDSP_Length count)
-#define METTLE_VMA(real)                                                       \
-  (const real *first, vDSP_Stride first_stride, const real *second,            \
-   vDSP_Stride second_stride, const real *add, vDSP_Stride add_stride,         \
+#define METTLE_VMA(real)                                               \
+  (const real *first, vDSP_Stride first_stride, const real *second,    \
+   vDSP_Stride second_stride, const real *add, vDSP_Stride add_stride, \
    real *out, vDSP_Stride out_stride, vDSP_Length count)
-#define METTLE_FILL(real)                                                      \
+#define METTLE_FILL(real) \
   (const real *value, real *out, vDSP_Stride out_stride, vDSP_Length count)
-#define METTLE_CLEAR(real) (real *out, vDSP_Stride out_stride, vDSP_Length count)
-#define METTLE_RAMP(real)                                                      \
-  (const real *start, const real *step, real *out, vDSP_Stride out_stride,     \
+#define METTLE_CLEAR(real) \
+  (real * out, vDSP_Stride out_stride, vDSP_Length count)
+#define METTLE_RAMP(real)                                                  \
+  (const real *start, const real *step, real *out, vDSP_Stride out_stride, \
    vDSP_Length count)
-#define METTLE_MMUL(real)                                                      \
-  (const real *a, vDSP_Stride a_stride, const real *b, vDSP_Stride b_stride,   \
-   real *out, vDSP_Stride out_stride, vDSP_Length rows, vDSP_Length columns,   \
+#define METTLE_MMUL(real)                                                    \
+  (const real *a, vDSP_Stride a_stride, const real *b, vDSP_Stride b_stride, \
+   real *out, vDSP_Stride out_stride, vDSP_Length rows, vDSP_Length columns, \
    vDSP_Length inner)
-#define METTLE_MTRANS(real)                                                    \
-  (const real *in, vDSP_Stride in_stride, real *out, vDSP_Stride out_stride,   \
+#define METTLE_MTRANS(real)                                                  \
+  (const real *in, vDSP_Stride in_stride, real *out, vDSP_Stride out_stride, \
    vDSP_Length out_rows, vDSP_Length out_columns)
 
 // vDSP_vsub and vDSP_vdiv take the subtrahend and the divisor first.
@@ -98,8 +99,8 @@ METTLE_VDSP(distancesq, METTLE_REDUCE_TWO);
 METTLE_VDSP(mmul, METTLE_MMUL);
 METTLE_VDSP(mtrans, METTLE_MTRANS);
 
-#define METTLE_CONVERT(name, from, to)                                    \
-  void vDSP_##name(const from *in, vDSP_Stride in_stride, to *out,        \
+#define METTLE_CONVERT(name, from, to)                             \
+  void vDSP_##name(const from *in, vDSP_Stride in_stride, to *out, \
                    vDSP_Stride out_stride, vDSP_Length count)
 METTLE_CONVERT(vspdp, float, double);
 METTLE_CONVERT(vdpsp, double, float);
@@ -114,7 +115,7 @@ METTLE_CONVERT(vfix16, float, short);
 METTLE_CONVERT(vfix32, float, int);
 METTLE_CONVERT(vfixu8, float, unsigned char);
 
-#define METTLE_FORCE(name)                                     \
+#define METTLE_FORCE(name)                                         \
   void vv##name##f(float *out, const float *in, const int *count); \
   void vv##name(double *out, const double *in, const int *count)
 METTLE_FORCE(exp);
@@ -149,7 +150,8 @@ void vvpow(double *out, const double *exponent, const double *base,
 void vvdivf(float *out, const float *dividend, const float *divisor,
             const int *count);
 
-// --- CBLAS ----------------------------------------------------------------------
+// --- CBLAS
+// ----------------------------------------------------------------------
 
 typedef enum CBLAS_ORDER {
   CblasRowMajor = 101,

@@ -19,6 +19,7 @@
 #include <Foundation/NSGeometry.h>
 #include <Foundation/NSHashTable.h>
 #include <Foundation/NSIndexSet.h>
+#include <Foundation/NSInvocation.h>
 #include <Foundation/NSJSONSerialization.h>
 #include <Foundation/NSLock.h>
 #include <Foundation/NSMapTable.h>

@@ -104,8 +104,8 @@ EXPORT void BLAS(gemv)(int order, int trans, int m, int n, REAL alpha,
                  incx, beta, y, incy);
 }
 
-// y = alpha * a x + beta * y for a symmetric band matrix with k diagonals beside
-// the main one, of which the upper or the lower ones are stored.
+// y = alpha * a x + beta * y for a symmetric band matrix with k diagonals
+// beside the main one, of which the upper or the lower ones are stored.
 EXPORT void BLAS(sbmv)(int order, int uplo, int n, int k, REAL alpha,
                        const REAL *a, int lda, const REAL *x, int incx,
                        REAL beta, REAL *y, int incy) {
@@ -117,8 +117,8 @@ EXPORT void BLAS(sbmv)(int order, int uplo, int n, int k, REAL alpha,
     double sum = 0;
     for (long j = i > k ? i - k : 0; j < n && j <= i + k; ++j) {
       const long low = i < j ? i : j, high = i + j - low;
-      const REAL value = upper ? a[high * lda + k + low - high]
-                               : a[low * lda + high - low];
+      const REAL value =
+          upper ? a[high * lda + k + low - high] : a[low * lda + high - low];
       sum += (double)value * x[j * incx];
     }
     REAL *at = y + i * incy;

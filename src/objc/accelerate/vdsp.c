@@ -15,14 +15,15 @@ typedef long stride;
 #define VDSP(name) vDSP_##name##D
 #include "objc/accelerate/vectors.h"
 
-// --- Conversions ----------------------------------------------------------------
+// --- Conversions
+// ----------------------------------------------------------------
 
-#define CONVERT(name, from, to)                                             \
-  EXPORT void vDSP_##name(const from *a, stride ia, to *c, stride ic,       \
-                          length n) {                                       \
-    for (length i = 0; i < n; ++i, a += ia, c += ic) {                      \
-      *c = (to)*a;                                                          \
-    }                                                                       \
+#define CONVERT(name, from, to)                                       \
+  EXPORT void vDSP_##name(const from *a, stride ia, to *c, stride ic, \
+                          length n) {                                 \
+    for (length i = 0; i < n; ++i, a += ia, c += ic) {                \
+      *c = (to) * a;                                                  \
+    }                                                                 \
   }
 CONVERT(vspdp, float, double)
 CONVERT(vdpsp, double, float)
@@ -37,18 +38,19 @@ CONVERT(vfix16, float, int16_t)
 CONVERT(vfix32, float, int32_t)
 CONVERT(vfixu8, float, uint8_t)
 
-// --- vForce: functions of C's library, element by element -------------------------
+// --- vForce: functions of C's library, element by element
+// -------------------------
 
-#define FORCE(name, function)                                              \
-  EXPORT void vv##name##f(float *y, const float *x, const int *count) {    \
-    for (int i = 0; i < *count; ++i) {                                     \
-      y[i] = function##f(x[i]);                                            \
-    }                                                                      \
-  }                                                                        \
-  EXPORT void vv##name(double *y, const double *x, const int *count) {     \
-    for (int i = 0; i < *count; ++i) {                                     \
-      y[i] = function(x[i]);                                               \
-    }                                                                      \
+#define FORCE(name, function)                                           \
+  EXPORT void vv##name##f(float *y, const float *x, const int *count) { \
+    for (int i = 0; i < *count; ++i) {                                  \
+      y[i] = function##f(x[i]);                                         \
+    }                                                                   \
+  }                                                                     \
+  EXPORT void vv##name(double *y, const double *x, const int *count) {  \
+    for (int i = 0; i < *count; ++i) {                                  \
+      y[i] = function(x[i]);                                            \
+    }                                                                   \
   }
 #define reciprocal(x) (1 / (x))
 #define reciprocalf(x) (1 / (x))

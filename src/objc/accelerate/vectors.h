@@ -8,37 +8,36 @@ typedef const REAL *VDSP(in);
 #define TWO(name, first, second, value)                                     \
   EXPORT void VDSP(name)(VDSP(in) first, stride i##first, VDSP(in) second,  \
                          stride i##second, REAL * c, stride ic, length n) { \
-    for (length i = 0; i < n;                                               \
-         ++i, a += ia, b += ib, c += ic) {                                  \
+    for (length i = 0; i < n; ++i, a += ia, b += ib, c += ic) {             \
       *c = (value);                                                         \
     }                                                                       \
   }
 TWO(vadd, a, b, *a + *b)
 TWO(vsub, b, a, *a - *b)  // the subtrahend comes first, as the divisor
-TWO(vmul, a, b, *a * *b)
+TWO(vmul, a, b, *a **b)
 TWO(vdiv, b, a, *a / *b)
 TWO(vmax, a, b, *a > *b ? *a : *b)
 TWO(vmin, a, b, *a < *b ? *a : *b)
 #undef TWO
 
-#define ONE(name, value)                                                     \
-  EXPORT void VDSP(name)(VDSP(in) a, stride ia, REAL * c, stride ic,         \
-                         length n) {                                         \
-    for (length i = 0; i < n; ++i, a += ia, c += ic) {                       \
-      *c = (value);                                                          \
-    }                                                                        \
+#define ONE(name, value)                                             \
+  EXPORT void VDSP(name)(VDSP(in) a, stride ia, REAL * c, stride ic, \
+                         length n) {                                 \
+    for (length i = 0; i < n; ++i, a += ia, c += ic) {               \
+      *c = (value);                                                  \
+    }                                                                \
   }
 ONE(vsq, *a **a)
 ONE(vabs, *a < 0 ? -*a : *a)
 ONE(vneg, -*a)
 #undef ONE
 
-#define SCALAR(name, value)                                                 \
-  EXPORT void VDSP(name)(VDSP(in) a, stride ia, VDSP(in) b, REAL * c,       \
-                         stride ic, length n) {                             \
-    for (length i = 0; i < n; ++i, a += ia, c += ic) {                      \
-      *c = (value);                                                         \
-    }                                                                       \
+#define SCALAR(name, value)                                           \
+  EXPORT void VDSP(name)(VDSP(in) a, stride ia, VDSP(in) b, REAL * c, \
+                         stride ic, length n) {                       \
+    for (length i = 0; i < n; ++i, a += ia, c += ic) {                \
+      *c = (value);                                                   \
+    }                                                                 \
   }
 SCALAR(vsadd, *a + *b)
 SCALAR(vsmul, *a **b)
@@ -91,15 +90,16 @@ EXPORT void VDSP(vramp)(VDSP(in) start, VDSP(in) step, REAL *c, stride ic,
   }
 }
 
-// --- Sums: in double, so that long vectors keep their digits ------------------
+// --- Sums: in double, so that long vectors keep their digits
+// ------------------
 
-#define SUM(name, term, result)                                        \
-  EXPORT void VDSP(name)(VDSP(in) a, stride ia, REAL * c, length n) {  \
-    double sum = 0;                                                    \
-    for (length i = 0; i < n; ++i, a += ia) {                          \
-      sum += (term);                                                   \
-    }                                                                  \
-    *c = (REAL)(result);                                               \
+#define SUM(name, term, result)                                       \
+  EXPORT void VDSP(name)(VDSP(in) a, stride ia, REAL * c, length n) { \
+    double sum = 0;                                                   \
+    for (length i = 0; i < n; ++i, a += ia) {                         \
+      sum += (term);                                                  \
+    }                                                                 \
+    *c = (REAL)(result);                                              \
   }
 SUM(sve, (double)*a, sum)
 SUM(svesq, (double)*a **a, sum)
@@ -127,31 +127,33 @@ EXPORT void VDSP(distancesq)(VDSP(in) a, stride ia, VDSP(in) b, stride ib,
   *c = (REAL)sum;
 }
 
-// --- Extremes: of no elements, the identity of the comparison ------------------
+// --- Extremes: of no elements, the identity of the comparison
+// ------------------
 
-#define EXTREME(name, start, key, comparison)                                 \
-  EXPORT void VDSP(name##i)(VDSP(in) a, stride ia, REAL * c, length * at,     \
-                            length n) {                                       \
-    REAL best = (start);                                                      \
-    *at = 0;                                                                  \
-    for (length i = 0; i < n; ++i, a += ia) {                                 \
-      if ((key) comparison best) {                                            \
-        best = (key);                                                         \
-        *at = i * (length)ia;                                                 \
-      }                                                                       \
-    }                                                                         \
-    *c = best;                                                                \
-  }                                                                           \
-  EXPORT void VDSP(name)(VDSP(in) a, stride ia, REAL * c, length n) {         \
-    length at;                                                                \
-    VDSP(name##i)(a, ia, c, &at, n);                                          \
+#define EXTREME(name, start, key, comparison)                             \
+  EXPORT void VDSP(name##i)(VDSP(in) a, stride ia, REAL * c, length * at, \
+                            length n) {                                   \
+    REAL best = (start);                                                  \
+    *at = 0;                                                              \
+    for (length i = 0; i < n; ++i, a += ia) {                             \
+      if ((key)comparison best) {                                         \
+        best = (key);                                                     \
+        *at = i * (length)ia;                                             \
+      }                                                                   \
+    }                                                                     \
+    *c = best;                                                            \
+  }                                                                       \
+  EXPORT void VDSP(name)(VDSP(in) a, stride ia, REAL * c, length n) {     \
+    length at;                                                            \
+    VDSP(name##i)(a, ia, c, &at, n);                                      \
   }
 EXTREME(maxv, (REAL)-INFINITY, *a, >)
 EXTREME(minv, (REAL)INFINITY, *a, <)
 EXTREME(maxmgv, 0, (*a < 0 ? -*a : *a), >)
 #undef EXTREME
 
-// --- Matrices, row by row -------------------------------------------------------
+// --- Matrices, row by row
+// -------------------------------------------------------
 
 // c of m rows and n columns is a of m rows and k columns times b.
 EXPORT void VDSP(mmul)(VDSP(in) a, stride ia, VDSP(in) b, stride ib, REAL *c,

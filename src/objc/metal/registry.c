@@ -12,8 +12,8 @@ typedef uint32_t io_object;  // 0: none
 enum {
   IO_SUCCESS = 0,
   IO_NOT_FOUND = (int)0xe00002f0,  // kIOReturnNotFound
-  SERVICES = 64,   // objects 1 to 64 are services
-  ITERATORS = 64,  // those behind them iterators
+  SERVICES = 64,                   // objects 1 to 64 are services
+  ITERATORS = 64,                  // those behind them iterators
 };
 
 extern id MTLCopyAllDevices(void);
@@ -37,9 +37,9 @@ OBJC_EXPORT id IOServiceMatching(const char *name) {
 
 // Consumes the dictionary, as IOKit does.
 static bool matches_accelerators(id matching) {
-  const id name =
-      matching ? dictionary_get(matching, string_make("IOProviderClass"))
-               : NULL;
+  const id name = matching
+                      ? dictionary_get(matching, string_make("IOProviderClass"))
+                      : NULL;
   const char *text = string_utf8(name);
   const bool found =
       !strcmp(text, "IOAccelerator") || !strcmp(text, "AGXAccelerator");
@@ -92,7 +92,7 @@ OBJC_EXPORT int IOObjectRelease(io_object object) {
 OBJC_EXPORT int IORegistryEntryGetRegistryEntryID(io_object entry,
                                                   uint64_t *out_id) {
   const id device = device_at(entry);
-  *out_id = SEND(uint64_t(*)(id, SEL), device, "registryID");
+  *out_id = SEND(uint64_t (*)(id, SEL), device, "registryID");
   return device ? IO_SUCCESS : IO_NOT_FOUND;
 }
 

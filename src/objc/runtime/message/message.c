@@ -9,6 +9,7 @@
 #include "objc/runtime/class.h"
 #include "objc/runtime/exception.h"
 #include "objc/runtime/failure.h"
+#include "objc/runtime/invocation/call_frame.h"
 #include "objc/runtime/trace.h"
 
 _Static_assert(offsetof(struct objc_class, superclass) == CLASS_SUPERCLASS, "");
@@ -202,6 +203,15 @@ static message_target find_in(id receiver, Class class, SEL selector) {
   return target;
 }
 
+// True if the receiver has a signature for the message, by which it is handed
+// to forwardInvocation:.
+static bool is_forwarded(id receiver, SEL selector) {
+  const SEL question = SELECTOR("methodSignatureForSelector:");
+  return selector != question &&
+         class_getMethodImplementation(receiver->isa, question) &&
+         ((id(*)(id, SEL, SEL))objc_msgSend)(receiver, question, selector);
+}
+
 static message_target find(id receiver, Class class, SEL selector) {
   for (int hops = 0; hops < 100; ++hops) {
     const message_target target = find_in(receiver, class, selector);
@@ -215,6 +225,9 @@ static message_target find(id receiver, Class class, SEL selector) {
     }
     receiver = other;
     class = other->isa;
+  }
+  if (is_forwarded(receiver, selector)) {
+    return (message_target){(IMP)message_forward, receiver};
   }
   exception_raise_unrecognized(receiver, selector);
 }
