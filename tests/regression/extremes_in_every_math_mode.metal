@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // min, max and what is made of them give the number where one operand is a NaN,
-// whichever it is and of whatever type, unless mathematics are fast;
-// metal::precise's do so always.
+// whichever it is, of whatever type and in every math mode.
 // run: of_floats --math safe --grid 1 0=f32:nan,1,3 1=zeros:f32:19
+// expect: 1: 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 3 nan nan nan
+// run: of_floats --grid 1 0=f32:nan,1,3 1=zeros:f32:19
 // expect: 1: 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 3 nan nan nan
 // run: of_floats --math relaxed --grid 1 0=f32:nan,1,3 1=zeros:f32:19
 // expect: 1: 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 3 nan nan nan
-// run: of_others --math safe --grid 1 0=f32:nan,1,3 1=zeros:f32:18
+// run: of_others --grid 1 0=f32:nan,1,3 1=zeros:f32:18
 // expect: 1: 1 1 1 1 1 1 1 1 1 3 1 1 1 1 1 1 1 1
 // run: always --grid 1 0=f32:nan,1,3 1=zeros:f32:10
 // expect: 1: 1 1 1 1 0 1 1 1 1 1
-// run: of_lanes --math safe --grid 64 0=iota:f32:64 1=zeros:f32:8
+// run: of_lanes --grid 64 0=iota:f32:64 1=zeros:f32:8
 // expect: 1: 31 1 3 1 63 33 35 33
-// run: along --math safe --grid 33 0=iota:f32:40 1=zeros:f32:33
+// run: along --grid 33 0=iota:f32:40 1=zeros:f32:33
 // expect: 1: 2 2 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 20 20 20 20 20 20 20 20 20 20 20 20
 #include <metal_stdlib>
 using namespace metal;
