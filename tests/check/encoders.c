@@ -251,3 +251,31 @@ TEST(commands, read_counts_behind_a_barrier) {
   CHECK_ERROR(run_indirect(false), MTL_KERNEL_FAULT, "race.dispatch");
   CHECK(is_found("race.dispatch", "put", "count of threadgroups"));
 }
+
+// The kernel that makes them is Mettle's own, and its arguments have lengths.
+TEST(commands, make_mipmap_levels) {
+  open_all();
+  mtl_texture *texture;
+  CHECK_OK(mtl_texture_create(
+      device,
+      &(mtl_texture_desc){.pixel_format = MTL_FORMAT_R32_FLOAT,
+                          .width = 2,
+                          .height = 2,
+                          .level_count = 2},
+      &texture));
+  const mtl_region all = {.width = 2, .height = 2, .depth = 1};
+  const mtl_region one = {.width = 1, .height = 1, .depth = 1};
+  const float texels[4] = {1, 2, 3, 6};
+  CHECK_OK(mtl_texture_replace_region(texture, all, 0, 0, texels, 8, 0));
+  mtl_command_buffer *commands = commands_of(0);
+  mtl_blit_encoder *blit;
+  CHECK_OK(mtl_blit_encoder_create(commands, &blit));
+  mtl_blit_encoder_generate_mipmaps(blit, texture);
+  CHECK_OK(mtl_blit_encoder_end(blit));
+  CHECK_OK(run(commands));
+  float mean = 0;
+  CHECK_OK(mtl_texture_get_bytes(texture, one, 1, 0, &mean, 4, 0));
+  CHECK(mean == 3);
+  CHECK_EQUAL(count_findings(), 0);
+  mtl_texture_release(texture);
+}

@@ -40,7 +40,8 @@
 - (void)forwardInvocation:(NSInvocation *)invocation;
 @end
 
-__attribute__((objc_root_class)) @interface NSProxy <NSObject> {
+__attribute__((objc_root_class))
+@interface NSProxy<NSObject> {
   Class isa;
 }
 + (id)alloc;

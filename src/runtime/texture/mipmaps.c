@@ -88,7 +88,9 @@ static void record_level(mtli_recording *recording, mtl_pipeline *pipeline,
       mtli_recording_allocate(recording, 2 * sizeof *inline_arguments);
   uint64_t *id = mtli_recording_allocate(recording, sizeof *id);
   uint32_t *number = mtli_recording_allocate(recording, sizeof *number);
-  if (!arguments || !inline_arguments || !id || !number) {
+  uint64_t *argument_bytes =
+      mtli_recording_allocate(recording, SLOTS * sizeof *argument_bytes);
+  if (!arguments || !inline_arguments || !id || !number || !argument_bytes) {
     return;
   }
   *id = view->resource_id;
@@ -96,6 +98,9 @@ static void record_level(mtli_recording *recording, mtl_pipeline *pipeline,
   arguments[0] = id;
   arguments[1] = number;
   arguments[2] = NULL;
+  argument_bytes[0] = sizeof *id;
+  argument_bytes[1] = sizeof *number;
+  argument_bytes[2] = 0;
   inline_arguments[0] = (mtli_inline_argument){0, sizeof *id};
   inline_arguments[1] = (mtli_inline_argument){1, sizeof *number};
   mtli_command *command =
@@ -104,6 +109,7 @@ static void record_level(mtli_recording *recording, mtl_pipeline *pipeline,
     command->dispatch = (mtli_dispatch){
         .pipeline = pipeline,
         .arguments = arguments,
+        .argument_bytes = argument_bytes,
         .inline_arguments = inline_arguments,
         .inline_count = 2,
         .grid_threads = {next->width, next->height,
