@@ -15,6 +15,7 @@
 #include <Foundation/NSEnumerator.h>
 #include <Foundation/NSError.h>
 #include <Foundation/NSException.h>
+#include <Foundation/NSFileHandle.h>
 #include <Foundation/NSFileManager.h>
 #include <Foundation/NSGeometry.h>
 #include <Foundation/NSHashTable.h>
@@ -32,6 +33,7 @@
 #include <Foundation/NSPointerArray.h>
 #include <Foundation/NSPointerFunctions.h>
 #include <Foundation/NSProcessInfo.h>
+#include <Foundation/NSPropertyList.h>
 #include <Foundation/NSRange.h>
 #include <Foundation/NSRunLoop.h>
 #include <Foundation/NSScanner.h>
@@ -41,6 +43,7 @@
 #include <Foundation/NSTimer.h>
 #include <Foundation/NSURL.h>
 #include <Foundation/NSUUID.h>
+#include <Foundation/NSUserDefaults.h>
 #include <Foundation/NSValue.h>
 
 #endif
