@@ -3,7 +3,7 @@
 # layout, and what is refused. Expected values are literals or NumPy's.
 import numpy as np
 
-from case import Program, check, mettle, refused
+from case import Program, check, mettle, refused, to_bfloat
 
 TENSORS = """
 kernel void members(device int *in, device int *out) {
@@ -250,34 +250,202 @@ def spellings():
     check.equal("bare types", out, x.astype(np.float32) @ x.astype(np.float32))
 
 
+def decoded(exponent_bits, fraction_bits, bias, code):
+    """A number of a sign, an exponent and a fraction, without infinities."""
+    sign = -1.0 if code >> (exponent_bits + fraction_bits) else 1.0
+    exponent = code >> fraction_bits & ((1 << exponent_bits) - 1)
+    fraction = (code & ((1 << fraction_bits) - 1)) / (1 << fraction_bits)
+    return sign * (fraction * 2.0 ** (1 - bias) if exponent == 0 else
+                   (1 + fraction) * 2.0 ** (exponent - bias))
+
+
+# Bits, and what each code is.
+CODES = {
+    "uint4b_format": (4, np.arange(16.0)),
+    "int4b_format": (4, np.r_[np.arange(8.0), np.arange(-8.0, 0)]),
+    "uint2b_format": (2, np.arange(4.0)),
+    "int2b_format": (2, np.array([0, 1, -2, -1.0])),
+    "metal_fp4_e2m1_format": (4, np.array(
+        [0, .5, 1, 1.5, 2, 3, 4, 6, -0.0, -.5, -1, -1.5, -2, -3, -4, -6])),
+    "metal_fp8_e4m3_format": (8, np.array([decoded(4, 3, 7, c) for c in
+                                           range(256)])),
+    "metal_fp8_e5m2_format": (8, np.array([decoded(5, 2, 15, c) for c in
+                                           range(256)]))}
+
+
+def packed(codes, bits):
+    """Rows of codes in bytes, the first in the lowest bits."""
+    each = 8 // bits
+    wide = np.zeros((len(codes), -(-codes.shape[1] // each) * each), np.uint8)
+    wide[:, :codes.shape[1]] = codes
+    return sum(wide[:, i::each] << i * bits for i in range(each)).astype(
+        np.uint8)
+
+
+# Left, right, result, M, N, scope, right transposed?
+PACKED = (("half", "uint4b_format", "float", 16, 32, 2, True),
+          ("bfloat", "int4b_format", "float", 16, 16, 1, False),
+          ("char", "int4b_format", "int", 16, 16, 1, True),
+          ("uchar", "uint2b_format", "int", 16, 16, 1, False),
+          ("half", "int2b_format", "half", 16, 16, 1, True),
+          ("half", "metal_fp8_e4m3_format", "float", 16, 16, 1, False),
+          ("float", "metal_fp8_e5m2_format", "float", 16, 16, 1, True),
+          ("half", "metal_fp4_e2m1_format", "float", 16, 16, 1, False))
+PACKED_KERNEL = """
+kernel void p%d(device %s *a, device uchar *b, device %s *c,
+                constant int *s, uint2 g [[threadgroup_position_in_grid]]) {
+  constexpr int m = %d, n = %d;
+  constexpr bool turned = %s;
+  auto ta = tensor(a, dextents<int, 2>(s[2], s[0]));
+  auto tb = tensor<device %s, dextents<int, 2>, tensor_inline>(
+      b, dextents<int, 2>(s[turned ? 2 : 1], s[turned ? 1 : 2]),
+      array<int, 2>{1, s[3]});
+  matmul2d<matmul2d_descriptor(m, n, dynamic_length_v<int>, false, turned),
+           execution_simdgroups<%d>> op;
+  const int x = int(g.x) * n, y = int(g.y) * m;
+  op.run(ta.slice(0, y), tb.slice(turned ? 0 : x, turned ? x : 0),
+         tensor(c, dextents<int, 2>(s[1], s[0])).slice(x, y));
+}"""
+SCALED = """
+using scales = tensor_blockwise<tensor_plane_scales,
+                                device metal_fp8_ue8m0_format, 32, 1>;
+using fp4 = tensor<device metal_fp4_e2m1_format, dextents<int, 2>,
+                   tensor_inline, scales>;
+// Pieces of 48 along K begin inside blocks.
+kernel void scaled(device uchar *a, device uchar *as, device uchar *b,
+                   device uchar *bs, device float *c, constant int *s,
+                   device int *strides) {
+  fp4 ta(a, dextents<int, 2>{s[2], s[0]}, array<int, 2>{1, s[2]}, scales(as));
+  fp4 tb((fp4::data_handle_type)b, dextents<int, 2>{s[2], s[1]},
+         array<int, 2>{1, s[2]},
+         scales(reinterpret_cast<scales::data_handle_type>(bs)));
+  matmul2d<matmul2d_descriptor(
+               16, 32, 48, false, true, false,
+               matmul2d_descriptor::mode::multiply_accumulate),
+           execution_simdgroup> op;
+  auto sums = op.get_destination_cooperative_tensor<fp4, fp4, float>();
+  for (int k = 0; k < s[2]; k += 48)
+    op.run(ta.slice(k, 0), tb.slice(k, 0), sums);
+  sums.store(tensor(c, dextents<int, 2>(s[1], s[0])));
+  strides[0] = tb.get_stride(1);
+  strides[1] = tb.get_stride<tensor_plane_scales>(1);
+}
+// A left side held together; one thread; names of types; unpacked vectors.
+kernel void held(device char *a, device uchar *b, device int *c,
+                 threadgroup uchar *here, device float *numbers,
+                 device ulong *w, uint t [[thread_index_in_threadgroup]]) {
+  using op_t = matmul2d<matmul2d_descriptor(16, 32, 32, false, true, true),
+                        execution_simdgroup>;
+  op_t op;
+  auto left = op.get_left_input_cooperative_tensor<char, int4b_format, int>();
+  static_assert(is_same_v<decltype(left), op_t::cooperative_tensor_left_input_t<
+                                              char, int4b_format, int>>);
+  left.load(tensor(a, extents<int, 32, 16>()));
+  using right_t = tensor<device int4b_format, extents<int, 32, 32>,
+                         tensor_inline>;
+  right_t right(b, {}, array<int, 2>{1, 64});
+  op_t::cooperative_tensor_destination_t<decltype(left), right_t, int> sums;
+  op.run(left, right, sums);
+  sums.store(tensor(c, extents<int, 32, 16>()));
+  if (t) return;
+  for (int i = 0; i < 4; i++) here[i] = b[i];
+  auto bytes = tensor((threadgroup metal_fp8_e5m2_format *)(here + 1),
+                      dextents<int, 2>(1, 3));
+  float own[3] = {1, 2, 4}, sum[1];
+  matmul2d<matmul2d_descriptor(1, 1, 3), execution_thread>{}.run(
+      tensor(own, extents<int, 3, 1>()), bytes,
+      tensor(sum, extents<int, 1, 1>()));
+  numbers[0] = sum[0];
+  typedef packed_numeric_type<uint4b_format, 16> sixteen;
+  auto v = unpack<float>(sixteen(as_type<sixteen::storage_type>(w[0])));
+  for (int i = 0; i < 16; i++) numbers[1 + i] = v[i];
+  for (int i = 0; i < 256; i++)
+    numbers[17 + i] = unpack<half, metal_fp8_e4m3_format, 4>(
+        packed_metal_fp8_e4m3<4>(packed_uchar4(0, uchar(i), 0, 0)))[1];
+}
+#if !defined(__HAVE_TENSOR__) || !defined(__HAVE_INT4B_FORMAT_TYPE__) || \\
+    defined(__HAVE_TENSOR_MULTIPLANE__) != (__METAL_VERSION__ >= 410)
+#error macros
+#endif
+"""
+
+
+def products_of_formats(random, program):
+    for number, (left, name, result, m, n, scope, turned) in enumerate(PACKED):
+        bits, numbers = CODES[name]
+        sizes = (37, 51, 45) if number % 2 else (32, 96, 64)
+        shape = (sizes[1], sizes[2]) if turned else (sizes[2], sizes[1])
+        # Of the floating-point ones no infinities and no large numbers.
+        codes = random.integers(0, 1 << bits, shape).astype(np.uint8) & (
+            0xbf if bits == 8 else 0xff)
+        a = random.integers(0 if left == "uchar" else -8, 9, sizes[::2])
+        memory = to_bfloat(a) if left == "bfloat" else a.astype(
+            {"half": np.float16, "float": np.float32, "char": np.int8,
+             "uchar": np.uint8}[left])
+        b = packed(codes, bits)
+        kind = {"half": np.float16, "float": np.float32, "int": np.int32}[
+            result]
+        out = program.run(
+            f"p{number}", {0: memory, 1: b, 2: np.zeros(sizes[:2], kind),
+                           3: np.array([*sizes, b.shape[1] * 8 // bits],
+                                       np.int32)},
+            groups=(-(-sizes[1] // n), -(-sizes[0] // m)),
+            group=(32 * scope,))[2]
+        want = a @ (numbers[codes].T if turned else numbers[codes])
+        # Sums of these need no more than 24 bits.
+        check.equal(f"{left} by {name}", out, want.astype(kind))
+
+
 def formats():
-    small = "Mettle has no integers of two or four bits"
-    floats = "Mettle has no floating-point numbers of four or eight bits"
-    planes = "Mettle has no tensors with a plane of scales"
-    for name, wanted in (("int2b_format", small), ("uint2b_format", small),
-                         ("int4b_format", small), ("uint4b_format", small),
-                         ("metal_fp4_e2m1_format", floats),
-                         ("metal_fp8_e4m3_format", floats),
-                         ("metal_fp8_e5m2_format", floats),
-                         ("metal_fp8_ue8m0_format", floats),
-                         ("tensor_plane_scales", planes)):
-        wanted = f"'{name}' is unsupported: {wanted}"
-        refused("an element", "kernel void k(device uchar *x) { auto t = "
-                f"tensor<device {name}, dextents<int, 2>, tensor_inline>"
-                "(x, dextents<int, 2>(32, 1)); }", wanted, 410)
-        refused("a type", f"using T = metal::{name};", wanted, 410)
-        refused("an argument", "template <typename T> void f() {}\n"
-                f"kernel void k() {{ f<{name}>(); }}", wanted, 410)
-    refused("a plane", "using plane = tensor_blockwise<int, float, 32>;",
-            "'tensor_blockwise' is unsupported: " + planes, 410)
-    refused("packed", "using p = packed_numeric_type<char, 8>;",
-            "'packed_numeric_type' is unsupported: " + small, 410)
-    # A program may have such a name of its own.
-    out = Program("struct int4b_format { int v; };\n"
-                  "kernel void k(device int *out) "
-                  "{ int4b_format f = {7}; out[0] = f.v; }", 410).run(
-                      "k", {0: np.zeros(1, np.int32)}, group=(1,))[0]
-    check.equal("a name of the program's", out, np.array([7], np.int32))
+    random = np.random.default_rng(12)
+    program = Program("".join(
+        PACKED_KERNEL % (i, left, result, m, n, str(turned).lower(), name,
+                         scope)
+        for i, (left, name, result, m, n, scope, turned) in enumerate(PACKED)) +
+        SCALED, 410)
+    products_of_formats(random, program)
+    m, n, k = 13, 29, 160
+    numbers = CODES["metal_fp4_e2m1_format"][1]
+    codes, powers = zip(*((random.integers(0, 16, (rows, k)).astype(np.uint8),
+                           random.integers(120, 134, (rows, k // 32)).astype(
+                               np.uint8)) for rows in (m, n)))
+    a, b = (numbers[c] * np.repeat(2.0 ** (p.astype(int) - 127), 32, 1)
+            for c, p in zip(codes, powers))
+    out = program.run("scaled", {
+        0: packed(codes[0], 4), 1: powers[0], 2: packed(codes[1], 4),
+        3: powers[1], 4: np.zeros((m, n), np.float32),
+        5: np.array([m, n, k], np.int32), 6: np.zeros(2, np.int32)})
+    # 160 products, each rounded to 24 bits of the greatest sum.
+    check.equal("scaled", out[4], (a @ b.T).astype(np.float32), 0,
+                160 * 2.0**-24 * (abs(a) @ abs(b).T).max())
+    check.equal("strides", out[6], np.array([160, 5], np.int32))
+    a = random.integers(-128, 128, (16, 32)).astype(np.int8)
+    codes = random.integers(0, 16, (32, 64)).astype(np.uint8)
+    bytes_ = packed(codes, 4)
+    bytes_[0, :4] = (0x3c, 0x40, 0x44, 0x3d)  # 1, 2, 4 and 1.25 in e5m2
+    codes[0, :8] = (12, 3, 0, 4, 4, 4, 13, 3)
+    out = program.run("held", {
+        0: a, 1: bytes_, 2: np.zeros((16, 32), np.int32),
+        3: np.zeros(273, np.float32),
+        4: np.array([0xfedcba9876543210], np.uint64)}, memory={0: 16})
+    b = CODES["int4b_format"][1][codes[:, :32]].astype(np.int32)
+    check.equal("held", out[2], a.astype(np.int32) @ b.T)
+    check.equal("bytes", out[3][0], np.float32(1 * 2 + 2 * 4 + 4 * 1.25))
+    check.equal("nibbles", out[3][1:17], np.arange(16, dtype=np.float32))
+    want = CODES["metal_fp8_e4m3_format"][1].astype(np.float32)
+    want[[127, 255]] = np.nan
+    check.equal("unpacked", out[3][17:], want)
+    refused("a format in threads", "kernel void k(device uchar *x) { "
+            "tensor<device int4b_format, dextents<int, 2>, tensor_inline> "
+            "t(x, dextents<int, 2>(2, 1)); t.load(0, 0); }",
+            "elements of a packed format are operands of matmul2d alone", 410)
+    refused("a bound plane", "kernel void k(tensor<device "
+            "metal_fp8_e4m3_format, dextents<int, 2>, tensor_handle, "
+            "tensor_blockwise<tensor_plane_scales, device "
+            "metal_fp8_ue8m0_format, 32, 1>> t) {}",
+            "Mettle binds no tensors with a plane of scales", 410)
+    refused("before Metal 4", "using T = metal::int4b_format;",
+            "'int4b_format' is of Metal 4", 320, "#include <metal_stdlib>\n")
 
 
 def errors():

@@ -218,6 +218,15 @@ std::string optionsText(const mtl_compile_options &Options) {
       std::to_string(Version) + "\n";
   // metal_config has those that do not depend on the version.
   if (Version >= MTL_LANGUAGE_3_1) Text += "#define __HAVE_BFLOAT__ 1\n";
+  if (Version >= MTL_LANGUAGE_4_0)
+    Text +=
+        "#define __HAVE_TENSOR__ 1\n#define __HAVE_INT4B_FORMAT_TYPE__ 1\n";
+  if (Version >= MTL_LANGUAGE_4_1)
+    for (const char *Name :
+         {"TENSOR_MULTIPLANE", "INT2B_FORMAT_TYPE",
+          "METAL_FP4_E2M1_FORMAT_TYPE", "METAL_FP8_E4M3_FORMAT_TYPE",
+          "METAL_FP8_E5M2_FORMAT_TYPE", "METAL_FP8_UE8M0_FORMAT_TYPE"})
+      Text += std::string("#define __HAVE_") + Name + "__ 1\n";
   for (size_t I = 0; I < Options.macro_count; ++I) {
     const mtl_macro &Macro = Options.macros[I];
     std::string Line =

@@ -16,9 +16,6 @@ constexpr char RayTracing[] = "ray tracing";
 constexpr char MeshShaders[] = "mesh shaders";
 constexpr char TileShaders[] = "tile shaders and no imageblocks";
 constexpr char Tensors[] = "";  // of Metal 4, which has them
-constexpr char Narrow[] = "integers of two or four bits";
-constexpr char NarrowFloats[] = "floating-point numbers of four or eight bits";
-constexpr char Planes[] = "tensors with a plane of scales";
 constexpr char Graphics[] = "graphics pipelines";
 
 struct Unsupported {
@@ -56,6 +53,7 @@ constexpr Unsupported Names[] = {
     {"imageblock_layout_explicit", TileShaders},
     {"threadgroup_imageblock", TileShaders},
     {"metal_tensor", Tensors},
+    {"metal_packed_numeric", Tensors},
     {"metal_cooperative_tensor", Tensors},
     {"MetalPerformancePrimitives", Tensors},
     {"mpp", Tensors},
@@ -64,17 +62,17 @@ constexpr Unsupported Names[] = {
     {"tensor_inline", Tensors},
     {"tensor_ops", Tensors},
     {"cooperative_tensor", Tensors},
-    {"int2b_format", Narrow},
-    {"uint2b_format", Narrow},
-    {"int4b_format", Narrow},
-    {"uint4b_format", Narrow},
-    {"packed_numeric_type", Narrow},
-    {"metal_fp4_e2m1_format", NarrowFloats},
-    {"metal_fp8_e4m3_format", NarrowFloats},
-    {"metal_fp8_e5m2_format", NarrowFloats},
-    {"metal_fp8_ue8m0_format", NarrowFloats},
-    {"tensor_blockwise", Planes},
-    {"tensor_plane_scales", Planes},
+    {"int2b_format", Tensors},
+    {"uint2b_format", Tensors},
+    {"int4b_format", Tensors},
+    {"uint4b_format", Tensors},
+    {"packed_numeric_type", Tensors},
+    {"metal_fp4_e2m1_format", Tensors},
+    {"metal_fp8_e4m3_format", Tensors},
+    {"metal_fp8_e5m2_format", Tensors},
+    {"metal_fp8_ue8m0_format", Tensors},
+    {"tensor_blockwise", Tensors},
+    {"tensor_plane_scales", Tensors},
     {"render_command", Graphics},
     {"render_pipeline_state", Graphics},
     {"metal_interpolate", Graphics},

@@ -168,10 +168,8 @@ METTLE_INLINE tile_pair load_tile(const Tensor &from, int first_column,
     int column = first_column + (Transposed ? r : c);
     int row = first_row + (Transposed ? c : r);
     bool is_there = column < column_end && row < row_end;
-    out[i] = is_there ? converted_element<float>(typename Tensor::value_type(
-                            from.__data()[row * from.__stride(1) +
-                                          column * from.__stride(0)]))
-                      : 0.0f;
+    out[i] =
+        is_there ? converted_element<float>(from.__number(column, row)) : 0.0f;
   }
   return tile_pair(out[0], out[1]);
 }
@@ -227,6 +225,15 @@ METTLE_INLINE void load_fragment(S (&out)[8], const Tensor &source, int column,
                                  int row, int column_end, int row_end) {
   const long across = source.__stride(0), down = source.__stride(1);
   const int c = column + fragment_column(), r = row + fragment_row();
+  if constexpr (is_packed<typename Tensor::value_type>) {
+    _Pragma("clang loop unroll(full)") for (int i = 0; i < 8; i++) {
+      const int x = c + (i & 3), y = r + (i >> 2) * 8;
+      out[i] = x < column_end && y < row_end
+                   ? converted_element<S>(source.__number(x, y))
+                   : S(0);
+    }
+    return;
+  } else {
   auto first = source.__data() + (long(r) * down + long(c) * across);
   if (column + 16 <= column_end && row + 16 <= row_end && across == 1) {
     _Pragma("clang loop unroll(full)") for (int i = 0; i < 8; i++) out[i] =
@@ -240,6 +247,7 @@ METTLE_INLINE void load_fragment(S (&out)[8], const Tensor &source, int column,
                               first[(i >> 2) * 8 * down + (i & 3) * across]))
                         : S(0);
     }
+  }
   }
 }
 

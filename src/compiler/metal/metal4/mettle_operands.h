@@ -15,13 +15,17 @@ struct operand {
 };
 template <typename T, typename E, typename D, typename... Tags>
 struct operand<metal::tensor<T, E, D, Tags...>> {
+  typedef metal::tensor<T, E, D, Tags...> type;
   static constexpr bool is_operand = true, is_cooperative = false;
-  typedef typename metal::tensor<T, E, D, Tags...>::value_type element;
+  static constexpr bool is_packed = __mettle::is_packed<typename type::value_type>;
+  static constexpr bool is_scaled = type::__is_scaled;
+  typedef number_of<typename type::value_type> element;
   static constexpr size_t rank = E::rank();
 };
 template <typename T, typename E, typename L>
 struct operand<metal::cooperative_tensor<T, E, L>> {
   static constexpr bool is_operand = true, is_cooperative = true;
+  static constexpr bool is_packed = false, is_scaled = false;
   typedef metal::remove_cv_t<T> element;
   static constexpr size_t rank = E::rank();
   typedef L layout;
@@ -41,7 +45,7 @@ template <typename T>
 inline constexpr bool is_byte = is_any_of<T, char, int8_t, uchar>;
 
 // The combinations of element types that Metal has: left, right, sum. Those of
-// 26.4 are of uchar.
+// 26.4 are of uchar. Packed formats are as the numbers that they unpack to.
 template <typename A, typename B, typename C>
 constexpr bool is_product() {
   constexpr bool is_half = is_any_of<A, half> || is_any_of<B, half>;

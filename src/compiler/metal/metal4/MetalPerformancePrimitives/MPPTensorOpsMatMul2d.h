@@ -159,7 +159,7 @@ struct product {
   template <bool Whole, bool Transposed, typename T>
   METTLE_INLINE static tile_pair tile_of(const T &from, int column, int row,
                                          int columns, int rows) {
-    if constexpr (Whole)
+    if constexpr (Whole && !operand<T>::is_packed)
       return load_tile<Transposed>(
           from.__data() + (long(row) * from.__stride(1) + column),
           from.__stride(1));
@@ -342,15 +342,13 @@ struct product {
       constexpr int last = cooperative_length<Left, Right>();
       _Pragma("clang loop unroll(full)") for (int k = 0; k < last; k += 16)
           step<layout>(sums, left, right, k, end);
-    } else if constexpr (is_any_of<operand_element<Left>, half, bfloat,
-                                   float> &&
-                         is_any_of<operand_element<Right>, half, bfloat,
-                                   float>) {
+    } else if constexpr (has_tiles<Left, S>() && has_tiles<Right, S>()) {
       by_tiles<layout>(sums, left, right, end);
     } else {
       int k = 0;
       if constexpr (is_byte<operand_element<Left>> &&
                     is_byte<operand_element<Right>> && !left_transposed &&
+                    !operand<Left>::is_packed && !operand<Right>::is_packed &&
                     (right_transposed || layout::own_columns % 2 == 0))
         k = by_bytes<layout>(sums, left, right, end);
       for (; k < end; k += 16) step<layout>(sums, left, right, k, end);
@@ -362,6 +360,14 @@ struct product {
       target = held;
     else
       held.store(target);
+  }
+
+  // True if an operand's elements load as tiles of sums of that type.
+  template <typename T, typename S>
+  static constexpr bool has_tiles() {
+    return metal::is_same_v<S, float> &&
+           (is_any_of<operand_element<T>, half, bfloat, float> ||
+            operand<T>::is_packed);
   }
 
   template <typename Left, typename Right>
@@ -378,6 +384,10 @@ struct product {
   METTLE_INLINE static auto fetch_one(const T &from, int column, int row) {
     if constexpr (operand<T>::is_cooperative)
       return from[row * operand<T>::layout::columns + column];
+    else if constexpr (operand<T>::is_packed)
+      return column < int(from.get_extent(0)) && row < int(from.get_extent(1))
+                 ? from.__number(column, row)
+                 : decltype(from.__number(column, row))(0);
     else
       return from.load(column, row);
   }
@@ -432,6 +442,12 @@ struct product {
     static_assert(
         is_product<operand_element<Left>, operand_element<Right>, operand_element<Target>>(),
         "matmul2d has no product of these types of elements");
+    static_assert(!operand<Target>::is_packed,
+                  "the result of matmul2d has no packed format");
+    static_assert(!operand<Left>::is_scaled || !D.transpose_left,
+                  "a left operand with scales is not transposed");
+    static_assert(!operand<Right>::is_scaled || D.transpose_right,
+                  "a right operand with scales is transposed");
     if constexpr (metal::is_same_v<Scope, metal::execution_thread>) {
       by_thread(left, right, target);
     } else if constexpr ((operand<Left>::is_cooperative ||
@@ -476,8 +492,21 @@ class matmul2d {
   template <typename T, typename Coord = int>
   using __right = held<T, Coord, D.transpose_right ? D.k : D.n,
                        D.transpose_right ? D.n : D.k>;
+  // What the functions below return.
+  template <typename Left, typename Right, typename T, typename Coord = int>
+  using cooperative_tensor_left_input_t = __left<Left, Coord>;
+  template <typename Left, typename Right, typename T, typename Coord = int>
+  using cooperative_tensor_right_input_t = __right<Right, Coord>;
   template <typename Left, typename Right, typename T, typename Coord = int>
   using cooperative_tensor_destination_t = held<T, Coord, D.n, D.m>;
+  template <typename Left, typename Right, typename T, typename Coord = int>
+  using cooperative_tensor_row_reduction_destination_t =
+      metal::cooperative_tensor<T, metal::extents<Coord, D.m>,
+                                __mettle::row_layout<target_layout>>;
+  template <typename Left, typename Right, typename T, typename Coord = int>
+  using cooperative_tensor_column_reduction_destination_t =
+      metal::cooperative_tensor<T, metal::extents<Coord, D.n>,
+                                __mettle::column_layout<target_layout>>;
 
   // Selected by the element types of left, right and result.
   template <typename Left, typename Right, typename T, typename Coord = int>
@@ -530,15 +559,15 @@ class matmul2d {
   template <typename Left, typename Right, typename T, typename Coord = int>
   METTLE_INLINE auto get_row_reduction_destination_cooperative_tensor() const {
     check_reduction();
-    return metal::cooperative_tensor<T, metal::extents<Coord, D.m>,
-                                     __mettle::row_layout<target_layout>>();
+    return cooperative_tensor_row_reduction_destination_t<Left, Right, T,
+                                                          Coord>();
   }
   template <typename Left, typename Right, typename T, typename Coord = int>
   METTLE_INLINE auto get_column_reduction_destination_cooperative_tensor()
       const {
     check_reduction();
-    return metal::cooperative_tensor<T, metal::extents<Coord, D.n>,
-                                     __mettle::column_layout<target_layout>>();
+    return cooperative_tensor_column_reduction_destination_t<Left, Right, T,
+                                                             Coord>();
   }
 
   template <typename Left, typename Right, typename Target>
@@ -553,7 +582,8 @@ class matmul2d {
  private:
   template <typename Left, typename Right, typename T>
   METTLE_INLINE static void check() {
-    static_assert(__mettle::is_product<Left, Right, T>(),
+    static_assert(__mettle::is_product<__mettle::number_of<Left>,
+                                       __mettle::number_of<Right>, T>(),
                   "matmul2d has no product of these types of elements");
   }
   METTLE_INLINE static void check_reduction() {
