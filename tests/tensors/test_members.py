@@ -469,6 +469,10 @@ def errors():
     refused("a pointer as an operand", """kernel void k(device half *x) {
       matmul2d<matmul2d_descriptor(16, 16, 16), execution_simdgroup>{}.run(
           x, x, x); }""", "the operands of run are tensors")
+    refused("a tensor in a struct", "struct S { int n; "
+            "tensor<device half, dextents<int, 2>> t[3]; };\n"
+            "kernel void k(constant S &s) {}",
+            "a tensor_handle inside a struct is unsupported")
     refused("a threadgroup variable of the program's",
             "static void f() { threadgroup int x; x = 1; }\n"
             "kernel void k() { f(); }", "must be declared in a kernel")

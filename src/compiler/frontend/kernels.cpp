@@ -432,12 +432,38 @@ class MetalConsumer : public SemaConsumer {
       Facts.alignment_bytes = C->getTypeAlignInChars(T).getQuantity();
     }
     if (Facts.is_pointer || Facts.is_reference) {
+      if (holdsTensor(T))
+        error(P->getLocation(),
+              "parameter '" + P->getName() +
+                  "': a tensor_handle inside a struct is unsupported: make it "
+                  "a parameter of the kernel");
       Facts.layout = keep(argumentLayout(*S, T, 0));
       const auto Members = structMembers(*S, T, Parsed->arena);
       Facts.members = Members.data();
       Facts.member_count = static_cast<uint32_t>(Members.size());
     }
     return Facts;
+  }
+
+  // True if a program's struct has a tensor that the host binds, which it has
+  // by an identifier on Metal.
+  static bool holdsTensor(QualType T) {
+    while (const auto *A = dyn_cast<ArrayType>(T.getCanonicalType()))
+      T = A->getElementType();
+    const CXXRecordDecl *Class = T->getAsCXXRecordDecl();
+    if (Class) Class = Class->getDefinition();
+    if (!Class) return false;
+    const auto *Record = dyn_cast<ClassTemplateSpecializationDecl>(Class);
+    if (Record && Record->getQualifiedNameAsString() == "metal::tensor") {
+      const CXXRecordDecl *Descriptor =
+          Record->getTemplateArgs()[2].getAsType()->getAsCXXRecordDecl();
+      return Descriptor && Descriptor->getName() == "tensor_handle";
+    }
+    for (const FieldDecl *F : Class->fields())
+      if (holdsTensor(F->getType())) return true;
+    for (const CXXBaseSpecifier &Base : Class->bases())
+      if (holdsTensor(Base.getType())) return true;
+    return false;
   }
 
   // --- threadgroup variables ---
