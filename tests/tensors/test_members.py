@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # test_members.py: extents, tensors in memory, cooperative tensors' members and
 # layout, and what is refused. Expected values are literals or NumPy's.
+import itertools
+
 import numpy as np
 
 from case import Program, check, mettle, refused, to_bfloat
@@ -265,6 +267,7 @@ CODES = {
     "int4b_format": (4, np.r_[np.arange(8.0), np.arange(-8.0, 0)]),
     "uint2b_format": (2, np.arange(4.0)),
     "int2b_format": (2, np.array([0, 1, -2, -1.0])),
+    "char": (8, np.r_[np.arange(128.0), np.arange(-128.0, 0)]),
     "metal_fp4_e2m1_format": (4, np.array(
         [0, .5, 1, 1.5, 2, 3, 4, 6, -0.0, -.5, -1, -1.5, -2, -3, -4, -6])),
     "metal_fp8_e4m3_format": (8, np.array([decoded(4, 3, 7, c) for c in
@@ -290,7 +293,8 @@ PACKED = (("half", "uint4b_format", "float", 16, 32, 2, True),
           ("half", "int2b_format", "half", 16, 16, 1, True),
           ("half", "metal_fp8_e4m3_format", "float", 16, 16, 1, False),
           ("float", "metal_fp8_e5m2_format", "float", 16, 16, 1, True),
-          ("half", "metal_fp4_e2m1_format", "float", 16, 16, 1, False))
+          ("half", "metal_fp4_e2m1_format", "float", 16, 16, 1, False),
+          ("half", "char", "float", 16, 32, 1, True))
 PACKED_KERNEL = """
 kernel void p%d(device %s *a, device uchar *b, device %s *c,
                 constant int *s, uint2 g [[threadgroup_position_in_grid]]) {
@@ -298,7 +302,8 @@ kernel void p%d(device %s *a, device uchar *b, device %s *c,
   constexpr bool turned = %s;
   auto ta = tensor(a, dextents<int, 2>(s[2], s[0]));
   auto tb = tensor<device %s, dextents<int, 2>, tensor_inline>(
-      b, dextents<int, 2>(s[turned ? 2 : 1], s[turned ? 1 : 2]),
+      (device %s *)b,
+      dextents<int, 2>(s[turned ? 2 : 1], s[turned ? 1 : 2]),
       array<int, 2>{1, s[3]});
   matmul2d<matmul2d_descriptor(m, n, dynamic_length_v<int>, false, turned),
            execution_simdgroups<%d>> op;
@@ -329,6 +334,15 @@ kernel void scaled(device uchar *a, device uchar *as, device uchar *b,
   sums.store(tensor(c, dextents<int, 2>(s[1], s[0])));
   strides[0] = tb.get_stride(1);
   strides[1] = tb.get_stride<tensor_plane_scales>(1);
+}
+kernel void scaled_right(device half *a, device uchar *b, device uchar *bs,
+                         device float *c, constant int *s) {
+  fp4 tb(b, dextents<int, 2>{s[2], s[1]}, array<int, 2>{1, s[2]}, scales(bs));
+  auto tc = tensor(c, dextents<int, 2>(s[1], s[0]));
+  auto ta = tensor(a, dextents<int, 2>(s[2], s[0]));
+  matmul2d<matmul2d_descriptor(16, 16, dynamic_length_v<int>, false, true),
+           execution_simdgroup> op;
+  for (int n = 0; n < s[1]; n += 16) op.run(ta, tb.slice(0, n), tc.slice(n, 0));
 }
 // A left side held together; one thread; names of types; unpacked vectors.
 kernel void held(device char *a, device uchar *b, device int *c,
@@ -371,9 +385,10 @@ kernel void held(device char *a, device uchar *b, device int *c,
 
 
 def products_of_formats(random, program):
-    for number, (left, name, result, m, n, scope, turned) in enumerate(PACKED):
+    # Sizes of whole words, and others.
+    for (number, (left, name, result, m, n, scope, turned)), sizes in (
+            itertools.product(enumerate(PACKED), ((32, 96, 64), (37, 51, 45)))):
         bits, numbers = CODES[name]
-        sizes = (37, 51, 45) if number % 2 else (32, 96, 64)
         shape = (sizes[1], sizes[2]) if turned else (sizes[2], sizes[1])
         # Of the floating-point ones no infinities and no large numbers.
         codes = random.integers(0, 1 << bits, shape).astype(np.uint8) & (
@@ -400,11 +415,11 @@ def formats():
     random = np.random.default_rng(12)
     program = Program("".join(
         PACKED_KERNEL % (i, left, result, m, n, str(turned).lower(), name,
-                         scope)
+                         name, scope)
         for i, (left, name, result, m, n, scope, turned) in enumerate(PACKED)) +
         SCALED, 410)
     products_of_formats(random, program)
-    m, n, k = 13, 29, 160
+    m, n, k = 13, 45, 160
     numbers = CODES["metal_fp4_e2m1_format"][1]
     codes, powers = zip(*((random.integers(0, 16, (rows, k)).astype(np.uint8),
                            random.integers(120, 134, (rows, k // 32)).astype(
@@ -418,6 +433,12 @@ def formats():
     # 160 products, each rounded to 24 bits of the greatest sum.
     check.equal("scaled", out[4], (a @ b.T).astype(np.float32), 0,
                 160 * 2.0**-24 * (abs(a) @ abs(b).T).max())
+    left = random.integers(-8, 9, (m, k))
+    right = program.run("scaled_right", {
+        0: left.astype(np.float16), 1: packed(codes[1], 4), 2: powers[1],
+        3: np.zeros((m, n), np.float32), 4: np.array([m, n, k], np.int32)})[3]
+    check.equal("scaled on the right", right, (left @ b.T).astype(np.float32),
+                0, 160 * 2.0**-24 * (abs(left) @ abs(b).T).max())
     check.equal("strides", out[6], np.array([160, 5], np.int32))
     a = random.integers(-128, 128, (16, 32)).astype(np.int8)
     codes = random.integers(0, 16, (32, 64)).astype(np.uint8)

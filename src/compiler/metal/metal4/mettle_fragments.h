@@ -225,15 +225,6 @@ METTLE_INLINE void load_fragment(S (&out)[8], const Tensor &source, int column,
                                  int row, int column_end, int row_end) {
   const long across = source.__stride(0), down = source.__stride(1);
   const int c = column + fragment_column(), r = row + fragment_row();
-  if constexpr (is_packed<typename Tensor::value_type>) {
-    _Pragma("clang loop unroll(full)") for (int i = 0; i < 8; i++) {
-      const int x = c + (i & 3), y = r + (i >> 2) * 8;
-      out[i] = x < column_end && y < row_end
-                   ? converted_element<S>(source.__number(x, y))
-                   : S(0);
-    }
-    return;
-  } else {
   auto first = source.__data() + (long(r) * down + long(c) * across);
   if (column + 16 <= column_end && row + 16 <= row_end && across == 1) {
     _Pragma("clang loop unroll(full)") for (int i = 0; i < 8; i++) out[i] =
@@ -248,6 +239,18 @@ METTLE_INLINE void load_fragment(S (&out)[8], const Tensor &source, int column,
                         : S(0);
     }
   }
+}
+// The same of a packed format.
+template <typename S, typename Tensor>
+METTLE_INLINE void load_packed_fragment(S (&out)[8], const Tensor &source,
+                                        int column, int row, int column_end,
+                                        int row_end) {
+  const int c = column + fragment_column(), r = row + fragment_row();
+  _Pragma("clang loop unroll(full)") for (int i = 0; i < 8; i++) {
+    const int x = c + (i & 3), y = r + (i >> 2) * 8;
+    out[i] = x < column_end && y < row_end
+                 ? converted_element<S>(source.__number(x, y))
+                 : S(0);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <mettle_byte_tiles.h>
 #include <mettle_fragments.h>
 #include <mettle_operands.h>
+#include <mettle_packed_tiles.h>
 #include <mettle_reductions.h>
 
 namespace mpp {
@@ -84,6 +85,10 @@ struct product {
             (columns >= layout::columns || layout::column(first + i) < columns);
         out[i] = is_there ? converted_element<S>(from[first + i]) : S(0);
       }
+    } else if constexpr (operand<T>::is_packed) {
+      load_packed_fragment(out, from, column, row,
+                           lesser(int(from.get_extent(0)), columns),
+                           lesser(int(from.get_extent(1)), rows));
     } else {
       load_fragment(out, from, column, row,
                     lesser(int(from.get_extent(0)), columns),
@@ -159,7 +164,7 @@ struct product {
   template <bool Whole, bool Transposed, typename T>
   METTLE_INLINE static tile_pair tile_of(const T &from, int column, int row,
                                          int columns, int rows) {
-    if constexpr (Whole && !operand<T>::is_packed)
+    if constexpr (Whole && !is_of_codes<T>())
       return load_tile<Transposed>(
           from.__data() + (long(row) * from.__stride(1) + column),
           from.__stride(1));
@@ -198,9 +203,12 @@ struct product {
     if (covers(left, left_transposed, Layout::first_row(),
                16 * Layout::own_rows, D.m) &&
         covers(right, !right_transposed, Layout::first_column(), 16 * across,
-               D.n))
+               D.n)) {
+      if constexpr (is_of_codes<Right>() && !is_of_codes<Left>())
+        k = by_words<Layout>(tiles, left, right, known);
       for (; k + 8 <= known; k += 8)
         step_of_tiles<true, Layout>(tiles, left, right, k, end);
+    }
     for (; k < end; k += 8)
       step_of_tiles<false, Layout>(tiles, left, right, k, end);
     _Pragma("clang loop unroll(full)") for (int f = 0; f < Layout::capacity / 8;
@@ -210,6 +218,60 @@ struct product {
         four[i / 2][i % 2] =
             tiles[f / across * 2 + i / 2][f % across * 2 + i % 2];
       fragment_of(four, sums[f]);
+    }
+  }
+
+  // The same of a right operand of bytes or a packed format, as far as whole
+  // lines of words go along k; returns that.
+  template <typename Layout, typename Left, typename Right>
+  METTLE_INLINE static int by_words(
+      tile_pair (&sums)[2 * Layout::own_rows][2 * Layout::own_columns],
+      const Left &left, const Right &right, int known) {
+    typedef packed_words<Right> words;
+    constexpr bool tb = right_transposed;
+    constexpr int across = 2 * Layout::own_columns;
+    // Words of eight lines: a column of tiles, or those of some columns.
+    constexpr int step = tb ? words::per_line : 8;
+    constexpr int each = tb ? 8 : words::per_line;
+    constexpr int sets = (8 * across + each - 1) / each;
+    if (!words::fits(right)) return 0;
+    const int first = Layout::first_column();
+    int k = 0;
+    for (; k + step <= known; k += step) {
+      uint loaded[sets];
+      float scales[sets];
+      _Pragma("clang loop unroll(full)") for (int s = 0; s < sets; s++) {
+        const int n = first + s * each;
+        const int there = 8 * across - s * each;
+        loaded[s] = tb ? words::load(right, k, n)
+                       : words::load(right, n, k,
+                                     uint(there / words::per_word));
+        scales[s] = words::scale(right, tb ? k : n, tb ? n : k);
+      }
+      _Pragma("clang loop unroll(full)") for (int t = 0; t < step / 8; t++)
+          step_of_words<Layout>(sums, left, loaded, scales, right, k, t);
+    }
+    return k;
+  }
+  template <typename Layout, typename Left, typename Right, int Sets>
+  METTLE_INLINE static void step_of_words(
+      tile_pair (&sums)[2 * Layout::own_rows][2 * Layout::own_columns],
+      const Left &left, const uint (&loaded)[Sets], const float (&scales)[Sets],
+      const Right &, int k, int t) {
+    typedef packed_words<Right> words;
+    constexpr bool ta = left_transposed, tb = right_transposed;
+    constexpr int rows = 2 * Layout::own_rows, across = 2 * Layout::own_columns;
+    tile_pair a[rows];
+    _Pragma("clang loop unroll(full)") for (int i = 0; i < rows; i++) {
+      const int m = Layout::first_row() + 8 * i, at = k + 8 * t;
+      a[i] = tile_of<true, ta>(left, ta ? m : at, ta ? at : m, 0, 0);
+    }
+    _Pragma("clang loop unroll(full)") for (int j = 0; j < across; j++) {
+      constexpr int each = tb ? 1 : words::per_line / 8;
+      const tile_pair b = words::template tile<tb>(
+          loaded[j / each], tb ? t : j % each, scales[j / each]);
+      _Pragma("clang loop unroll(full)") for (int i = 0; i < rows; i++)
+          sums[i][j] = tile_multiply_add<float>(a[i], b, sums[i][j]);
     }
   }
 
@@ -225,7 +287,12 @@ struct product {
     const int known =
         lesser(end, lesser(int(left.get_extent(0)),
                            int(right.get_extent(right_transposed ? 0 : 1))));
-    if (!is_of_words(left) || !is_of_words(right) || known < 32 ||
+    if constexpr (operand<Right>::is_packed) {
+      if (!packed_words<Right>::fits(right)) return 0;
+    } else if (!is_of_words(right)) {
+      return 0;
+    }
+    if (!is_of_words(left) || known < 32 ||
         !covers(left, false, Layout::first_row(), 16 * Layout::own_rows, D.m) ||
         !covers(right, !right_transposed, Layout::first_column(), 16 * across,
                 D.n))
@@ -273,7 +340,12 @@ struct product {
                                         int k, int g) {
     const long stride = right.__stride(1);
     const int n = Layout::first_column() + 8 * g;
-    if constexpr (right_transposed) {
+    if constexpr (operand<Right>::is_packed) {
+      _Pragma("clang loop unroll(full)") for (
+          int j = 0; j < 4 && g + j < 2 * Layout::own_columns; j++)
+          b[j] = turned_words<operand_element<Right>>(
+              packed_words<Right>::load(right, k, n + 8 * j));
+    } else if constexpr (right_transposed) {
       _Pragma("clang loop unroll(full)") for (
           int j = 0; j < 4 && g + j < 2 * Layout::own_columns; j++)
           b[j] = load_words(right.__data() + ((n + 8 * j) * stride + k),
@@ -342,13 +414,16 @@ struct product {
       constexpr int last = cooperative_length<Left, Right>();
       _Pragma("clang loop unroll(full)") for (int k = 0; k < last; k += 16)
           step<layout>(sums, left, right, k, end);
-    } else if constexpr (has_tiles<Left, S>() && has_tiles<Right, S>()) {
+    } else if constexpr (has_tiles<Left, S>() &&
+                         (has_tiles<Right, S>() ||
+                          (metal::is_same_v<S, float> &&
+                           is_of_codes<Right>()))) {
       by_tiles<layout>(sums, left, right, end);
     } else {
       int k = 0;
       if constexpr (is_byte<operand_element<Left>> &&
                     is_byte<operand_element<Right>> && !left_transposed &&
-                    !operand<Left>::is_packed && !operand<Right>::is_packed &&
+                    !operand<Left>::is_packed && is_of_nibbles<Right>() &&
                     (right_transposed || layout::own_columns % 2 == 0))
         k = by_bytes<layout>(sums, left, right, end);
       for (; k < end; k += 16) step<layout>(sums, left, right, k, end);
@@ -362,6 +437,19 @@ struct product {
       held.store(target);
   }
 
+  // True unless a right operand is of a packed format that has no words of
+  // bytes: they are of turned numbers of four bits.
+  template <typename Right>
+  static constexpr bool is_of_nibbles() {
+    if constexpr (operand<Right>::is_packed)
+      return right_transposed && packed_words<Right>::bits == 4;
+    return true;
+  }
+  // True if words hold an operand's elements, from which they become floats.
+  template <typename T>
+  static constexpr bool is_of_codes() {
+    return operand<T>::is_packed || is_byte<operand_element<T>>;
+  }
   // True if an operand's elements load as tiles of sums of that type.
   template <typename T, typename S>
   static constexpr bool has_tiles() {
