@@ -419,7 +419,7 @@ def formats():
         for i, (left, name, result, m, n, scope, turned) in enumerate(PACKED)) +
         SCALED, 410)
     products_of_formats(random, program)
-    m, n, k = 13, 45, 160
+    m, n, k = 13, 29, 160
     numbers = CODES["metal_fp4_e2m1_format"][1]
     codes, powers = zip(*((random.integers(0, 16, (rows, k)).astype(np.uint8),
                            random.integers(120, 134, (rows, k // 32)).astype(

@@ -5,8 +5,8 @@
 // be in a residency set of the queue's or the command buffer's. Hazards are
 // not tracked: barriers, fences and events order work, and nothing else does.
 // Mettle runs encoders one after another all the same.
-// Not here: rendering, machine learning passes, serialized pipelines, timestamps
-// in heaps, sparse mappings.
+// Not here: rendering, machine learning passes, serialized pipelines, sparse
+// mappings.
 //
 // Source  metal-cpp's enumerations (Apache-2.0), for the numbers
 #ifndef METTLE_OBJC_MTL4_H
@@ -114,6 +114,29 @@ typedef NS_ENUM(NSInteger, MTL4IndirectCommandBufferSupportState) {
 @class MTL4CommandBufferOptions;
 @protocol MTL4ComputeCommandEncoder;
 
+typedef NS_ENUM(NSInteger, MTL4CounterHeapType) {
+  MTL4CounterHeapTypeInvalid = 0,
+  MTL4CounterHeapTypeTimestamp = 1
+};
+typedef NS_ENUM(NSInteger, MTL4TimestampGranularity) {
+  MTL4TimestampGranularityRelaxed = 0,
+  MTL4TimestampGranularityPrecise = 1
+};
+typedef struct {
+  uint64_t timestamp;  // ticks of queryTimestampFrequency; 0 if not written
+} MTL4TimestampHeapEntry;
+@interface MTL4CounterHeapDescriptor : NSObject <NSCopying>
+@property MTL4CounterHeapType type;
+@property NSUInteger count;
+@end
+@protocol MTL4CounterHeap <NSObject>
+@property(copy) NSString *label;
+@property(readonly) NSUInteger count;
+@property(readonly) MTL4CounterHeapType type;
+// Entries of MTL4TimestampHeapEntry, which completed work has written.
+- (NSData *)resolveCounterRange:(NSRange)range;
+@end
+
 @protocol MTL4CommandBuffer <NSObject>
 @property(readonly) id<MTLDevice> device;
 @property(copy) NSString *label;
@@ -122,6 +145,8 @@ typedef NS_ENUM(NSInteger, MTL4IndirectCommandBufferSupportState) {
                                 options:(MTL4CommandBufferOptions *)options;
 - (void)endCommandBuffer;
 - (id<MTL4ComputeCommandEncoder>)computeCommandEncoder;
+- (void)writeTimestampIntoHeap:(id<MTL4CounterHeap>)heap
+                       atIndex:(NSUInteger)index;
 - (void)useResidencySet:(id<MTLResidencySet>)set;
 - (void)useResidencySets:(const id<MTLResidencySet> __unsafe_unretained[])sets
                    count:(NSUInteger)count;
@@ -172,6 +197,10 @@ typedef NS_ENUM(NSInteger, MTL4IndirectCommandBufferSupportState) {
              range:(NSRange)range
              value:(uint8_t)value;
 - (void)generateMipmapsForTexture:(id<MTLTexture>)texture;
+// Both granularities are the same.
+- (void)writeTimestampWithGranularity:(MTL4TimestampGranularity)granularity
+                             intoHeap:(id<MTL4CounterHeap>)heap
+                              atIndex:(NSUInteger)index;
 @end
 
 // --- Committing ----------------------------------------------------------------

@@ -19,7 +19,7 @@
     MTLArgumentEncoder, MTLResidencySet, MTLVisibleFunctionTable,
     MTLFunctionHandle, MTLCaptureScope, MTLLogState, MTLDynamicLibrary,
     MTL4CommandQueue, MTL4CommandAllocator, MTL4CommandBuffer,
-    MTL4ArgumentTable, MTL4Compiler;
+    MTL4ArgumentTable, MTL4Compiler, MTL4CounterHeap;
 
 @class MTLCompileOptions, MTLFunctionConstantValues, MTLFunctionDescriptor,
     MTLComputePipelineDescriptor, MTLComputePipelineReflection,
@@ -33,7 +33,8 @@
     MTLBinaryArchiveDescriptor, MTLLogStateDescriptor, MTLFunctionConstant,
     MTLSharedEventHandle, MTLStructType, MTLArrayType, MTLPointerType,
     MTL4CommandQueueDescriptor, MTL4CommandAllocatorDescriptor,
-    MTL4ArgumentTableDescriptor, MTL4CompilerDescriptor;
+    MTL4ArgumentTableDescriptor, MTL4CompilerDescriptor,
+    MTL4CounterHeapDescriptor;
 
 @protocol MTLCounterSet
 , MTLCounterSampleBuffer, MTLBinaryArchive, MTLTensor, MTLAllocation,

@@ -262,6 +262,10 @@ typedef void (^MTLNewComputePipelineStateWithReflectionCompletionHandler)(
                                 (MTL4CommandAllocatorDescriptor *)descriptor
                                                         error:(NSError **)error;
 - (id<MTL4CommandBuffer>)newCommandBuffer;
+- (id<MTL4CounterHeap>)newCounterHeapWithDescriptor:
+                           (MTL4CounterHeapDescriptor *)descriptor
+                                              error:(NSError **)error;
+- (NSUInteger)sizeOfCounterHeapEntry:(NSInteger)type;
 - (id<MTL4ArgumentTable>)newArgumentTableWithDescriptor:
                              (MTL4ArgumentTableDescriptor *)descriptor
                                                   error:(NSError **)error;

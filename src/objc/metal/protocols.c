@@ -71,6 +71,7 @@ PROTOCOL(MTL4CommandEncoder);
 PROTOCOL_OVER(MTL4ComputeCommandEncoder, MTL4CommandEncoder);
 PROTOCOL(MTL4ArgumentTable);
 PROTOCOL(MTL4Compiler);
+PROTOCOL(MTL4CounterHeap);
 PROTOCOL(MTLBinding);
 PROTOCOL_OVER(MTLBufferBinding, MTLBinding);
 
@@ -113,4 +114,5 @@ ADOPTS(MettleAllocator4, MTL4CommandAllocator);
 ADOPTS(MettleEncoder4, MTL4ComputeCommandEncoder);
 ADOPTS(MettleArgumentTable4, MTL4ArgumentTable);
 ADOPTS(MettleCompiler4, MTL4Compiler);
+ADOPTS(MettleCounterHeap4, MTL4CounterHeap);
 ADOPTS(MPSCommandBuffer, MTLCommandBuffer);

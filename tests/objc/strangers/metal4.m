@@ -117,7 +117,19 @@ int main(void) {
     [rs addAllocation:ptrs];
     [rs commit];
     [q addResidencySet:rs];
+    MTL4CounterHeapDescriptor *hd = [MTL4CounterHeapDescriptor new];
+    hd.count = 4;
+    NSError *he = nil;
+    CHECK([d newCounterHeapWithDescriptor:hd error:&he] == nil && he);
+    hd.type = MTL4CounterHeapTypeTimestamp;
+    id<MTL4CounterHeap> heap = [d newCounterHeapWithDescriptor:hd error:&e];
+    CHECK(heap.count == 4 && heap.type == MTL4CounterHeapTypeTimestamp);
+    CHECK([heap conformsToProtocol:@protocol(MTL4CounterHeap)]);
+    CHECK([d sizeOfCounterHeapEntry:heap.type] ==
+          sizeof(MTL4TimestampHeapEntry));
+    CHECK([heap resolveCounterRange:NSMakeRange(3, 2)] == nil);
     [cb beginCommandBufferWithAllocator:al];
+    [cb writeTimestampIntoHeap:heap atIndex:0];
     id<MTL4ComputeCommandEncoder> ce = [cb computeCommandEncoder];
     [ce setComputePipelineState:p];
     [ce setArgumentTable:at];
@@ -132,7 +144,11 @@ int main(void) {
                 visibilityOptions:MTL4VisibilityOptionDevice];
     [ce dispatchThreadgroups:MTLSizeMake(2, 1, 1)
         threadsPerThreadgroup:MTLSizeMake(8, 1, 1)];
+    [ce writeTimestampWithGranularity:MTL4TimestampGranularityPrecise
+                             intoHeap:heap
+                              atIndex:1];
     [ce endEncoding];
+    [cb writeTimestampIntoHeap:heap atIndex:2];
     [cb endCommandBuffer];
     id<MTLSharedEvent> ev = [d newSharedEvent];
     [q commit:&cb count:1];
@@ -140,6 +156,12 @@ int main(void) {
     CHECK([ev waitUntilSignaledValue:1 timeoutMS:20000]);
     int *out = b.contents;
     CHECK(out[0] == 107 && out[15] == 152 && out[16] == 207 && out[31] == 252);
+    NSData *resolved = [heap resolveCounterRange:NSMakeRange(0, 4)];
+    const MTL4TimestampHeapEntry *times = resolved.bytes;
+    CHECK(resolved.length == 4 * sizeof *times);
+    CHECK(times[0].timestamp > 0 &&
+          times[1].timestamp >= times[0].timestamp &&
+          times[2].timestamp >= times[1].timestamp && times[3].timestamp == 0);
     [al reset];
     // used again, with a copy, a fill, an indirect dispatch and feedback
     [at setAddress:b.gpuAddress atIndex:0];

@@ -83,12 +83,19 @@ typedef struct mtl4_commands {
 // Makes an MTL4ComputeCommandEncoder, autoreleased, of an MTL4CommandBuffer.
 // Here and below: mtl4_encoder.c.
 id mtl4_encoder_make(id commands);
+// Records the time behind all of a list's earlier work.
+void mtl4_commands_add_timestamp(mtl4_commands *of, id heap, NSUInteger index);
 // Empties a list.
 void mtl4_commands_clear(mtl4_commands *of);
 // Encodes a list into an MTLCommandBuffer, with the resident allocations.
 // Returns NULL, or an error's text.
 const char *mtl4_commands_encode(const mtl4_commands *of, id target,
                                  id resident);
+
+// --- Times (mtl4_counter_heap.c) ---------------------------------------------
+
+// Returns the samples of an MTL4CounterHeap; NULL of nil.
+mtl_counter_sample_buffer *mtl4_heap_samples(id heap);
 
 // --- Resources by their identifiers (resource_table.c) -----------------------
 

@@ -118,6 +118,11 @@ static void commands_use_sets(id self, SEL _cmd, const id *sets,
   }
 }
 
+static void commands_timestamp(id self, SEL _cmd, id heap, NSUInteger index) {
+  (void)_cmd;
+  mtl4_commands_add_timestamp((mtl4_commands *)self, heap, index);
+}
+
 static void nothing(id self, SEL _cmd) {
   (void)self;
   (void)_cmd;
@@ -143,6 +148,8 @@ METHODS(commands_methods, METHOD("dealloc", "v16@0:8", commands_dealloc),
         METHOD("computeCommandEncoder", "@16@0:8", commands_encoder),
         METHOD("useResidencySet:", "v24@0:8@16", commands_use_set),
         METHOD("useResidencySets:count:", "v32@0:8^@16Q24", commands_use_sets),
+        METHOD("writeTimestampIntoHeap:atIndex:", "v32@0:8@16Q24",
+               commands_timestamp),
         METHOD("pushDebugGroup:", "v24@0:8@16", nothing_with),
         METHOD("popDebugGroup", "v16@0:8", nothing));
 DEFINE_CLASS(MettleCommands4, NSObject, sizeof(mtl4_commands), commands_methods,

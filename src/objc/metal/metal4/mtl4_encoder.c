@@ -195,6 +195,23 @@ static void encode_order(const command *of, encoding *at) {
                                          .fence = fence_of(of->one)});
 }
 
+static void encode_timestamp(const command *of, encoding *at) {
+  mtl_compute_encoder_sample_counters(
+      ((metal_encoder *)compute_of(at))->compute, mtl4_heap_samples(of->one),
+      (uint32_t)of->words[0], true);
+}
+
+// The same in an encoder of its own, behind earlier ones.
+static void encode_timestamp_apart(const command *of, encoding *at) {
+  encode_begin(of, at);
+  mtl_compute_encoder_order(((metal_encoder *)compute_of(at))->compute,
+                            &(mtl_order){.kind = MTL_ORDER_BEHIND_QUEUE,
+                                         .after = MTL_STAGES_ALL,
+                                         .before = MTL_STAGES_ALL});
+  encode_timestamp(of, at);
+  end_open(at);
+}
+
 static void encode_pipeline(const command *of, encoding *at) {
   at->pipeline = of->one;
   SEND(void (*)(id, SEL, id), compute_of(at),
@@ -301,6 +318,13 @@ static command *add(mtl4_commands *of,
   *of->last = made;
   of->last = &made->next;
   return made;
+}
+
+void mtl4_commands_add_timestamp(mtl4_commands *of, id heap, NSUInteger index) {
+  if (!heap || index > UINT32_MAX) {
+    metal_assert("writeTimestampIntoHeap: there is no such entry");
+  }
+  add(of, encode_timestamp_apart, heap, NULL)->words[0] = index;
 }
 
 void mtl4_commands_clear(mtl4_commands *of) {
@@ -506,6 +530,16 @@ static void wait_fence(id self, SEL _cmd, id fence, NSUInteger before) {
   add_order(self, MTL_ORDER_WAIT_FENCE, 0, before, fence);
 }
 
+static void encoder_timestamp(id self, SEL _cmd, NSInteger granularity, id heap,
+                              NSUInteger index) {
+  (void)_cmd;
+  (void)granularity;
+  if (!heap || index > UINT32_MAX) {
+    metal_assert("writeTimestampWithGranularity: there is no such entry");
+  }
+  add_to(self, encode_timestamp, heap, NULL)->words[0] = index;
+}
+
 static id encoder_commands(id self, SEL _cmd) {
   (void)_cmd;
   return ((encoder *)self)->commands;
@@ -544,6 +578,8 @@ METHODS(
            "v40@0:8Q16Q24Q32", barrier_before_queue),
     METHOD("updateFence:afterEncoderStages:", "v32@0:8@16Q24", update_fence),
     METHOD("waitForFence:beforeEncoderStages:", "v32@0:8@16Q24", wait_fence),
+    METHOD("writeTimestampWithGranularity:intoHeap:atIndex:",
+           "v40@0:8q16@24Q32", encoder_timestamp),
     METHOD("pushDebugGroup:", "v24@0:8@16", nothing_with),
     METHOD("popDebugGroup", "v16@0:8", nothing),
     METHOD("insertDebugSignpost:", "v24@0:8@16", nothing_with));
