@@ -26,6 +26,7 @@
 #include <Foundation/NSIndexSet.h>
 #include <Foundation/NSInvocation.h>
 #include <Foundation/NSJSONSerialization.h>
+#include <Foundation/NSKeyValueObserving.h>
 #include <Foundation/NSLocale.h>
 #include <Foundation/NSLock.h>
 #include <Foundation/NSMapTable.h>

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "objc/foundation/foundation.h"
+#include "objc/foundation/invocation.h"
 #include "objc/runtime/invocation/call_frame.h"
 #include "objc/runtime/memory/block.h"
 #include "objc/runtime/protocol.h"
@@ -357,6 +358,14 @@ static void invoke(invocation *of, IMP imp) {
   call_with_frame(imp, &frame);
   free(frame.stack);
   move_result(of, &frame, take);
+}
+
+SEL invocation_get_selector(id of) {
+  return invocation_selector(of, NULL);
+}
+
+void invocation_call(id of, IMP imp) {
+  invoke((invocation *)of, imp);
 }
 
 static void invocation_invoke(id self, SEL _cmd) {

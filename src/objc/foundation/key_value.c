@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // key_value.c: key-value coding: valueForKey: and related methods, by accessors
-// or instance variables. Observing is not implemented.
+// or instance variables. key_observing.c has observers.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -241,6 +241,7 @@ static void set_value(id self, SEL _cmd, id object, id key_string) {
   }
   const char *type = ivar_getTypeEncoding(found);
   void *place = (char *)self + ivar_getOffset(found);
+  SEND(void (*)(id, SEL, id), self, "willChangeValueForKey:", key_string);
   if (*type == '@') {
     const id old = *(id *)place;
     *(id *)place = objc_retain(object);
@@ -248,6 +249,7 @@ static void set_value(id self, SEL _cmd, id object, id key_string) {
   } else {
     store(object, type, place);
   }
+  SEND(void (*)(id, SEL, id), self, "didChangeValueForKey:", key_string);
 }
 
 static void set_undefined(id self, SEL _cmd, id object, id key) {

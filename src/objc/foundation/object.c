@@ -181,7 +181,8 @@ static int object_is_kind(id self, SEL _cmd, Class other) {
 
 static int object_is_member(id self, SEL _cmd, Class other) {
   (void)_cmd;
-  return self->isa == other;
+  // As description: of an observed object, its class.
+  return SEND(Class(*)(id, SEL), self, "class") == other;
 }
 
 static int object_responds(id self, SEL _cmd, SEL selector) {
@@ -211,12 +212,14 @@ static NSUInteger object_hash(id self, SEL _cmd) {
 
 static id object_description(id self, SEL _cmd) {
   (void)_cmd;
-  return string_make_printf("<%s: %p>", class_name(self->isa), (void *)self);
+  // An observed object's class is a hidden one; it answers with its own.
+  const Class class = SEND(Class(*)(id, SEL), self, "class");
+  return string_make_printf("<%s: %p>", class_name(class), (void *)self);
 }
 
 static id object_class_name(id self, SEL _cmd) {
   (void)_cmd;
-  return string_make(class_name(self->isa));
+  return string_make(class_name(SEND(Class(*)(id, SEL), self, "class")));
 }
 
 static id object_debug_description(id self, SEL _cmd) {

@@ -5,8 +5,8 @@
 
 #include "objc/runtime/abi.h"
 
-// Returns the seconds east of UTC that an NSTimeZone, the machine's for nil, has
-// at a time.
+// Returns the seconds east of UTC that an NSTimeZone, the machine's for nil,
+// has at a time.
 long time_zone_offset(id zone, double since_1970);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "objc/runtime/class.h"
 #include "objc/runtime/memory/instance.h"
+#include "objc/runtime/memory/live_counts.h"
 #include "objc/runtime/message/message.h"
 #include "objc/runtime/protocol.h"
 
@@ -28,7 +29,11 @@ OBJC_EXPORT Class object_setClass(id object, Class class) {
     return NULL;
   }
   realize(class);
-  return __atomic_exchange_n(&object->isa, class, __ATOMIC_ACQ_REL);
+  const Class old =
+      __atomic_exchange_n(&object->isa, class, __ATOMIC_ACQ_REL);
+  live_count(old, -1);
+  live_count(class, 1);
+  return old;
 }
 
 OBJC_EXPORT const char *object_getClassName(id object) {
