@@ -182,6 +182,7 @@ static void *access_device_range(check_state *s, void *address,
                                                    ? CHECK_TEXELS
                                                    : 0),
                                       .barrier = check_barrier_of(s, memory),
+                                      .memory = memory,
                                       .is_coarse = !memory->has_parts &&
                                                    !s->has_parts});
   }

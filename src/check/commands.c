@@ -49,6 +49,7 @@ static void look_at_piece(check_state *s, uint32_t site, uint64_t first,
                                .length = length,
                                .told = offset,
                                .barrier = check_barrier_of(s, memory),
+                               .memory = memory,
                                .kind = memory->is_untracked ? CHECK_UNTRACKED
                                                             : CHECK_TRACKED});
     i += length;

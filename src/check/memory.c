@@ -63,6 +63,7 @@ static void drop_cells(check_memory *memory) {
     munmap(memory->quarters, quarters_bytes(memory));
   }
   memory->cells = memory->quarters = NULL;
+  check_further_drop(memory);
 }
 
 bool check_memory_prepare(check_memory *memory) {

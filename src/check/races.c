@@ -61,6 +61,9 @@ typedef struct look {
   check_segment other;
   uint32_t other_site;
   uint32_t reader;  // a read that a write races with, its site
+  check_memory *memory;
+  uint64_t word;   // in memory, that is looked at
+  uint32_t bytes;  // of the word
 } look;
 
 static check_segment safe_of(const look *l) {
@@ -139,15 +142,135 @@ static int distance(const look *l, check_segment a, check_segment b) {
                                               : 0;
 }
 
-// Keeps the running segment as the second of two reads that nothing orders, if
-// what orders the first is more likely to order the present second one too.
-static void keep_read(const look *l, check_cell *cell) {
-  const check_segment segment = l->s->check.segment;
-  if (!conflicts(l, cell->other_read) ||
-      distance(l, cell->read, segment) >
-          distance(l, cell->read, cell->other_read)) {
+// --- further accesses of a word ----------------------------------------------
+
+// True if what orders the later of two accesses orders the other one too: they
+// are of one dispatch, or of one stage of a queue's encoder.
+static bool is_alike(check_segment a, check_segment b) {
+  const check_past *one = check_past_of(a), *other = check_past_of(b);
+  return one == other ||
+         (one && other && one->queue == other->queue &&
+          one->encoder == other->encoder && one->stage == other->stage);
+}
+
+// True for an access that is still of use: a later one is not alike.
+static bool is_of_use(void *context, check_further *access) {
+  look *l = ((void **)context)[0];
+  const check_further *later = ((void **)context)[1];
+  if (conflicts(l, access->segment) &&
+      is_alike(access->segment, later->segment) &&
+      (later->bytes & access->bytes) == access->bytes &&
+      later->segment >= access->segment) {
+    return false;
+  }
+  return conflicts(l, access->segment);
+}
+
+// Moves an access of an earlier dispatch out of the cell: nothing orders it
+// before the running one.
+static void move_out(look *l, check_segment segment, uint32_t site,
+                     uint32_t bytes) {
+  if (l->memory && segment < l->s->dispatch_first && conflicts(l, segment)) {
+    check_further access = {.segment = segment,
+                            .site = (uint16_t)site,
+                            .bytes = (uint16_t)(bytes & l->bytes)};
+    check_further_keep(l->memory, l->word, is_of_use,
+                       (void *[]){l, &access});
+    check_further_add(l->memory, l->word, access);
+  }
+}
+
+static bool move_first(void *context, check_further *access) {
+  look *l = ((void **)context)[0];
+  check_further *out = ((void **)context)[1];
+  if (out->segment || !(access->bytes & l->bytes) ||
+      !conflicts(l, access->segment) ||
+      check_is_write(site_then(l->s, access->segment, access->site))) {
+    return true;
+  }
+  *out = *access;
+  access->bytes &= (uint16_t)~l->bytes;
+  return access->bytes != 0;
+}
+
+// Moves a read that nothing orders back into the cell, where the kernel itself
+// sees it: as the second one.
+static void move_in(look *l, check_cell *cell) {
+  check_further first = {0};
+  check_further_keep(l->memory, l->word, move_first, (void *[]){l, &first});
+  cell->other_read = first.segment;
+  if (first.segment) {
+    set_sites(cell, check_read_site(cell), first.site);
+    cell->read_site |= (uint16_t)(first.bytes << 12);
+  }
+}
+
+// Notes a race with an access that is not in the cell. A plain write takes the
+// place of all.
+static bool look_at_further(void *context, check_further *access) {
+  look *l = context;
+  const mtli_check_site *then =
+      site_then(l->s, access->segment, access->site);
+  if (!(access->bytes & l->bytes)) {
+    return true;
+  }
+  if ((check_is_write(l->site) || check_is_write(then)) &&
+      !(l->is_atomic && check_is_atomic(then)) &&
+      conflicts(l, access->segment)) {
+    note(l, access->segment, access->site, false);
+  }
+  if (check_is_write(l->site) && !l->is_atomic) {
+    access->bytes &= (uint16_t)~l->bytes;
+  }
+  return access->bytes != 0;
+}
+
+// --- reads -------------------------------------------------------------------
+
+// Keeps two of three reads that nothing orders: one of an earlier dispatch and
+// two of the running one, where it has two in this threadgroup, else one of it.
+static void keep_read_of_dispatch(look *l, check_cell *cell,
+                                  uint32_t bytes) {
+  const check_state *s = l->s;
+  const bool is_first = cell->read >= s->dispatch_first;
+  const check_segment own = is_first ? cell->read : cell->other_read;
+  const uint32_t read = check_read_site(cell);
+  const uint32_t other = check_other_read_site(cell);
+  if (own < s->group_first || !l->memory) {
+    return;  // it stands for those of this threadgroup
+  }
+  move_out(l, is_first ? cell->other_read : cell->read, is_first ? other : read,
+           bytes);
+  cell->read = own;
+  cell->other_read = s->check.segment;
+  set_sites(cell, is_first ? read : other, l->number);
+}
+
+// The running segment is the third of reads that nothing orders.
+static void keep_read(look *l, check_cell *cell) {
+  const check_state *s = l->s;
+  const check_segment segment = s->check.segment;
+  const uint32_t read = check_read_site(cell), bytes = cell->read_site >> 12;
+  const bool was_here = cell->read >= s->dispatch_first;
+  if (!conflicts(l, cell->other_read)) {
     cell->other_read = segment;
-    set_sites(cell, check_read_site(cell), l->number);
+    set_sites(cell, read, l->number);
+  } else if (was_here && cell->other_read >= s->dispatch_first) {
+    if (distance(l, cell->read, segment) >
+        distance(l, cell->read, cell->other_read)) {
+      cell->other_read = segment;
+      set_sites(cell, read, l->number);
+    }
+  } else if (was_here || cell->other_read >= s->dispatch_first) {
+    keep_read_of_dispatch(l, cell, bytes);
+  } else {
+    const uint32_t other = check_other_read_site(cell);
+    if (!is_alike(cell->read, cell->other_read)) {
+      move_out(l, cell->read, read, bytes);
+    }
+    cell->read = cell->other_read;
+    cell->other_read = segment;
+    set_sites(cell, other, l->number);
   }
 }
 
@@ -179,6 +302,9 @@ static void look_at_read(look *l, check_cell *cell, uint32_t bytes) {
       cell->read_site = 0;
     }
     set_sites(cell, l->number, check_other_read_site(cell));
+    if (!cell->other_read && l->memory) {
+      move_in(l, cell);
+    }
     cell->read_site |= (uint16_t)(bytes << 12);
     return;
   }
@@ -194,18 +320,33 @@ static bool is_kept_farther(const look *l, const check_cell *cell) {
          distance(l, cell->read, segment) > distance(l, cell->write, segment);
 }
 
+// Moves a read, or an atomic write kept as one, out of the cell, unless the
+// last write stands for it.
+static void move_read_out(look *l, const check_cell *cell,
+                          check_segment segment, uint32_t site) {
+  if (segment && !is_alike(segment, cell->write)) {
+    move_out(l, segment, site, cell->read_site >> 12);
+  }
+}
+
 // Updates the earlier accesses of a word at a write. An atomic write orders
 // nothing: others' atomics race with earlier accesses that were not atomic.
-static void keep_before_write(const look *l, check_cell *cell,
-                              bool is_unordered) {
+static void keep_before_write(look *l, check_cell *cell, bool is_unordered) {
   const bool was_atomic = is_atomic_write(cell);
   if (l->is_atomic && was_atomic && is_unordered && is_kept_farther(l, cell)) {
+    if (!is_alike(cell->read, cell->write)) {
+      move_out(l, cell->write, write_site(cell), 15);
+    }
     return;
+  }
+  if (l->is_atomic) {
+    move_read_out(l, cell, cell->other_read, check_other_read_site(cell));
   }
   if (l->is_atomic &&
       ((!was_atomic && is_recent(l, cell->write)) ||
        (was_atomic && is_unordered &&
         !(is_recent(l, cell->read) && !read_is_atomic(l, cell))))) {
+    move_read_out(l, cell, cell->read, check_read_site(cell));
     cell->read = cell->write;
     cell->other_read = 0;
     cell->read_site = 0xf000;
@@ -242,12 +383,15 @@ static void look_at_write(look *l, check_cell *cell) {
                  (l->is_atomic ? MTLI_CHECK_CELL_ATOMIC : 0));
 }
 
-static void look_at(look *l, check_cell *cell, uint32_t bytes) {
+// cell: of the word, or of one of its bytes; bytes: of the word.
+static void look_at(look *l, check_cell *cell, uint32_t bytes, bool is_part) {
+  l->bytes = bytes;
   if (check_is_write(l->site)) {
     look_at_write(l, cell);
   } else {
-    look_at_read(l, cell, bytes);
+    look_at_read(l, cell, is_part ? 15 : bytes);
   }
+  check_further_keep(l->memory, l->word, look_at_further, l);
 }
 
 // --- words whose bytes are accessed one by one -------------------------------
@@ -270,11 +414,11 @@ static void look_at_parts(look *l, check_cell *cell, check_cell *quarters,
   check_parts_load(cell, quarters, parts);
   if (first == 0 && end == 4 && !has_use(l, parts)) {
     *cell = (check_cell){0};
-    look_at(l, cell, 15);
+    look_at(l, cell, 15, false);
     return;
   }
   for (uint32_t i = first; i < end; ++i) {
-    look_at(l, &parts[i], 15);
+    look_at(l, &parts[i], 1u << i, true);
   }
   check_parts_store(cell, quarters, parts, floor_of(l));
 }
@@ -285,15 +429,16 @@ static void look_through(look *l, const check_place *place) {
   while (offset < end) {
     check_cell *cell = &place->cells[offset / 4];
     check_cell *quarters = &place->quarters[offset / 4 * 4];
+    l->word = offset / 4;
     const uint32_t first = offset % 4;
     const uint32_t last =
         end - offset + first >= 4 ? 4 : (uint32_t)(end - offset + first);
     if (check_is_parted(cell)) {
       look_at_parts(l, cell, quarters, first, last);
     } else if (first == 0 && last == 4) {
-      look_at(l, cell, 15);
+      look_at(l, cell, 15, false);
     } else if (place->is_coarse && !check_is_write(l->site)) {
-      look_at(l, cell, (1u << last) - (1u << first));
+      look_at(l, cell, (1u << last) - (1u << first), false);
     } else {
       look_at_parts(l, cell, quarters, first, last);
     }
@@ -334,7 +479,8 @@ void *check_races(check_state *s, uint32_t number, void *address,
             .kind = place->kind,
             .barrier = place->barrier,
             .is_device = place->kind != CHECK_THREADGROUP,
-            .is_atomic = check_is_atomic(site)};
+            .is_atomic = check_is_atomic(site),
+            .memory = place->memory};
   look_through(&l, place);
   if (!l.is_live) {
     return address;

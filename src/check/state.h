@@ -42,6 +42,14 @@ typedef enum check_kind {
                      // separately
 } check_kind;
 
+// An access of a word beside those that its cell names (further.c).
+typedef struct check_further {
+  check_segment segment;
+  uint16_t site;
+  uint16_t bytes;  // of the word, a bit for each
+} check_further;
+typedef struct check_further_node check_further_node;
+
 // Shadow of a piece of device memory.
 typedef struct check_memory {
   uint64_t first;
@@ -57,8 +65,24 @@ typedef struct check_memory {
   uint64_t barrier_queue;  // barrier that names this memory
   uint32_t *writes;  // stamps (screen.c), one for each 4 bytes; NULL until
   uint32_t *reads;   // they are needed
+  // Lists of accesses (further.c), one for each 4 bytes; NULL until needed.
+  uint32_t *further;
+  check_further_node *nodes;  // [node_count], room for node_room
+  uint32_t node_count;
+  uint32_t node_room;
+  uint32_t unused_node;
   char *label;
 } check_memory;
+
+// Adds an access of a word.
+void check_further_add(check_memory *memory, uint64_t word,
+                       check_further access);
+// Removes the accesses of a word for which a test is false. The test may
+// change them.
+typedef bool check_further_test(void *context, check_further *access);
+void check_further_keep(check_memory *memory, uint64_t word,
+                        check_further_test *is_kept, void *context);
+void check_further_drop(check_memory *memory);
 
 check_memory *check_memory_find(uint64_t address);
 // Returns the one at a place by rising address; NULL behind the last.
@@ -335,6 +359,7 @@ typedef struct check_place {
   check_kind kind;
   bool is_coarse;  // a read of a part of a word counts as a read of the word
   check_segment barrier;  // check_barrier_of the memory
+  check_memory *memory;   // device memory, else NULL
 } check_place;
 void *check_races(check_state *s, uint32_t site, void *address,
                   const check_place *place);

@@ -30,6 +30,17 @@ static const char source[] =
     "kernel void follow(constant list &l [[buffer(0)]],\n"
     "                   uint i [[thread_position_in_grid]]) {\n"
     "  l.items[i] = i;\n"
+    "}\n"
+    "kernel void add(device atomic_int *x [[buffer(0)]],\n"
+    "                uint i [[thread_position_in_grid]]) {\n"
+    "  atomic_fetch_add_explicit(&x[i], 1, memory_order_relaxed);\n"
+    "}\n"
+    "kernel void put_bytes(device uchar *x [[buffer(0)]],\n"
+    "                      uint i [[thread_position_in_grid]]) { x[i] = i; }\n"
+    "kernel void get_bytes(device const uchar *x [[buffer(0)]],\n"
+    "                      device int *y [[buffer(1)]],\n"
+    "                      uint i [[thread_position_in_grid]]) {\n"
+    "  y[i] = x[i];\n"
     "}\n";
 
 enum { THREADS = 64, BYTES = 4 * THREADS };

@@ -101,6 +101,58 @@ TEST(fences, order_encoders) {
   CHECK_EQUAL(count_findings(), 0);
 }
 
+enum { EARLIER = 4 };
+
+// Encoders that nothing orders, and one that is behind all of them but one;
+// with EARLIER, behind all.
+static mtl_status run_behind_all_but(int missed, const char *earlier,
+                                     const char *last) {
+  mtl_buffer *x = buffer_of(BYTES);
+  mtl_command_buffer *commands = commands_of(0);
+  mtl_fence *fences[EARLIER];
+  for (int i = 0; i < EARLIER; ++i) {
+    encode_between(commands, earlier, x, buffer_of(BYTES), NULL,
+                   fences[i] = fence_of());
+  }
+  mtl_compute_encoder *encoder;
+  CHECK_OK(mtl_compute_encoder_create(commands, MTL_DISPATCH_SERIAL, &encoder));
+  for (int i = 0; i < EARLIER; ++i) {
+    if (i != missed) {
+      mtl_compute_encoder_wait_fence(encoder, fences[i]);
+    }
+  }
+  dispatch(encoder, last, x, buffer_of(BYTES));
+  CHECK_OK(mtl_compute_encoder_end(encoder));
+  return run(commands);
+}
+
+static void run_behind_four(const char *earlier, const char *last) {
+  open_all();
+  CHECK_OK(run_behind_all_but(EARLIER, earlier, last));
+  CHECK_EQUAL(count_findings(), 0);
+  for (int missed = 0; missed < EARLIER; ++missed) {
+    CHECK_ERROR(run_behind_all_but(missed, earlier, last), MTL_KERNEL_FAULT,
+                "race.dispatch");
+  }
+  CHECK(is_found("race.dispatch", earlier, last));
+}
+
+TEST(encoders, race_with_each_of_four_readers) {
+  run_behind_four("get", "put");
+}
+
+TEST(encoders, race_with_each_of_four_readers_of_bytes) {
+  run_behind_four("get_bytes", "put_bytes");
+}
+
+TEST(encoders, that_read_race_with_each_of_four_that_add) {
+  run_behind_four("add", "get");
+}
+
+TEST(encoders, that_write_race_with_each_of_four_that_add) {
+  run_behind_four("add", "put");
+}
+
 TEST(fences, that_are_never_updated_order_nothing) {
   open_all();
   mtl_buffer *x = buffer_of(BYTES), *y = buffer_of(BYTES);
