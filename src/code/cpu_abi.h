@@ -47,8 +47,8 @@ typedef struct mtli_cpu_launch {
 
 // Where a worker is, at the start of its scratch; the code updates it so that a
 // fault can be located. Tier T0 writes group and thread at every switch of
-// threads; tier T1 writes the group, and the simdgroup's first thread where
-// that is cheap.
+// threads; tier T1 writes the group and the first of the threads that run, with
+// their number in the high 16 bits where it is not 32.
 typedef struct mtli_cpu_position {
   uint32_t group[3];         // offset 0: threadgroup_position_in_grid
   uint32_t thread_in_group;  // offset 12: thread_index_in_threadgroup

@@ -88,6 +88,20 @@ static const char straying_kernels[] =
     "}\n"
     "kernel void reads_far(device uint *out [[buffer(0)]]) {\n"
     "  out[0] = *(device uint *)(1ul << 45);\n"
+    "}\n"
+    "kernel void sums_rows(device float *x [[buffer(0)]],\n"
+    "                      device const int *at [[buffer(1)]],\n"
+    "                      uint i [[thread_position_in_grid]]) {\n"
+    "  float s = 0;\n"
+    "  for (uint k = 0; k < 17; ++k) {\n"
+    "    s += x[(i * 17 + k) % 1024 + (i == 173 && k == 9 ? at[0] : 0)];\n"
+    "  }\n"
+    "  x[i] = s;\n"
+    "}\n"
+    "kernel void strays_once(device float *x [[buffer(0)]],\n"
+    "                        device const int *at [[buffer(1)]],\n"
+    "                        uint i [[thread_position_in_grid]]) {\n"
+    "  x[i + (i == 173 ? at[0] : 0)] = 1;\n"
     "}\n";
 
 static mtl_pipeline *pipeline_of(const char *kernel, bool debug) {
@@ -172,6 +186,40 @@ TEST(containment, debug_finds_the_first_word_behind_threadgroup_memory) {
                               new_buffer(128), BUFFER_OF(at), 32);
   CHECK_CONTAINS(text, "thread (31, 0, 0)");
   CHECK_CONTAINS(text, "right behind the end of its 128 bytes of threadgroup");
+}
+
+// Reads the threads that a text tells of, which lie in one row.
+static void threads_of(const char *text, unsigned *first, unsigned *last) {
+  char copy[1024];
+  snprintf(copy, sizeof copy, "%s", text);
+  const char *several = strstr(copy, "one of threads (");
+  const char *one = strstr(copy, "thread (");
+  if (several) {
+    CHECK_EQUAL(
+        sscanf(several, "one of threads (%u, 0, 0) to (%u, 0, 0)", first, last),
+        2);
+  } else {
+    CHECK(one && sscanf(one, "thread (%u, 0, 0)", first) == 1);
+    *last = *first;
+  }
+}
+
+// Thread 173 of 256. T0 names it, T1 those that ran with it: one simdgroup, or
+// up to four of rows that are summed.
+TEST(containment, the_thread_is_among_those_that_are_told) {
+  static const char *const names[] = {"sums_rows", "strays_once"};
+  int32_t at[1] = {1 << 30};
+  for (int i = 0; i < 4; i++) {
+    const bool debug = i / 2;
+    const char *text = fault_of(pipeline_of(names[i % 2], debug),
+                                new_buffer(4096), BUFFER_OF(at), 256);
+    unsigned first, last;
+    threads_of(text, &first, &last);
+    CHECK(first <= 173 && 173 <= last && last - first < 128);
+    CHECK(!debug || first == last);
+    CHECK(debug || strcmp(names[i % 2], "strays_once") != 0 ||
+          (first == 160 && last == 191));
+  }
 }
 
 TEST(containment, threadgroup_memory_is_left_many_times) {

@@ -222,6 +222,9 @@ static void describe_improper(const cpu_fault *fault, char *text,
   }
 }
 
+// In mtli_cpu_position.thread_in_group, of the number of threads.
+enum { CPU_COUNT_SHIFT = 16 };
+
 // Describes the fault.
 static void describe(const cpu_job *job, const cpu_context *context, char *text,
                      size_t capacity) {
@@ -305,6 +308,92 @@ static void write_line(const cpu_job *job, const cpu_fault *fault, char *out,
   }
 }
 
+// --- the thread --------------------------------------------------------------
+
+typedef struct thread_place {
+  uint32_t thread[3];
+  uint32_t group[3];
+} thread_place;
+
+// Returns how many threads the noted threadgroup has along a side of the
+// launch: the last one may be smaller.
+static uint32_t side_of(const cpu_job *job, const mtli_cpu_position *position,
+                        uint32_t side) {
+  const mtli_cpu_launch *launch = &job->launch;
+  const uint32_t full = launch->group_threads[side];
+  const uint32_t left =
+      launch->grid_threads[side] - position->group[side] * full;
+  return left < full ? left : full;
+}
+
+// Converts an index in the noted threadgroup, which the driver may have formed,
+// to a place in the program's threadgroups.
+static thread_place place_of(const cpu_job *job,
+                             const mtli_cpu_position *position,
+                             uint32_t index) {
+  const mtli_dispatch *dispatch = &job->command->dispatch;
+  thread_place out;
+  for (uint32_t i = 0; i < 3; i++) {
+    const uint32_t side = side_of(job, position, i);
+    const uint32_t place = position->group[i] * job->launch.group_threads[i] +
+                           (side ? index % side : 0);
+    index = side ? index / side : 0;
+    const uint32_t own = (i + job->launch.turn) % 3;
+    out.group[own] = place / dispatch->group_threads[own];
+    out.thread[own] = place % dispatch->group_threads[own];
+  }
+  return out;
+}
+
+// Returns how many threads may be the one that failed: in tier T1 those that
+// ran together, unless the code stopped by itself and has noted one.
+static uint32_t count_of(const cpu_job *job, const cpu_context *context,
+                         uint32_t first) {
+  const mtli_cpu_position *position = context->scratch;
+  const bool is_noted = !context->fault.is_stop && !context->fault.is_access &&
+                        position->reserved[0] != 0;
+  const mtli_kernel *kernel = job->command->dispatch.pipeline->kernel;
+  if (kernel->tier != MTLI_TIER_1 || is_noted) {
+    return 1;
+  }
+  const uint32_t at_once = position->thread_in_group >> CPU_COUNT_SHIFT;
+  const uint32_t count = at_once ? at_once : MTL_SIMD_WIDTH;
+  const uint32_t threads = side_of(job, position, 0) *
+                           side_of(job, position, 1) *
+                           side_of(job, position, 2);
+  const uint32_t left = threads > first ? threads - first : 1;
+  return left < count ? left : count;
+}
+
+// Writes "thread (x, y, z) of threadgroup (x, y, z)", or the first and the last
+// of those that it may be.
+static void write_threads(const cpu_job *job, const cpu_context *context,
+                          char *out, size_t capacity) {
+  const mtli_cpu_position *position = context->scratch;
+  const uint32_t first =
+      position->thread_in_group & ((1u << CPU_COUNT_SHIFT) - 1);
+  const uint32_t count = count_of(job, context, first);
+  const thread_place a = place_of(job, position, first);
+  const thread_place b = place_of(job, position, first + count - 1);
+  const uint32_t *t = a.thread, *g = a.group;
+  const uint32_t *end = b.thread, *end_group = b.group;
+  if (count == 1) {
+    snprintf(out, capacity, "thread (%u, %u, %u) of threadgroup (%u, %u, %u)",
+             t[0], t[1], t[2], g[0], g[1], g[2]);
+  } else if (memcmp(g, end_group, sizeof a.group) == 0) {
+    snprintf(out, capacity,
+             "one of threads (%u, %u, %u) to (%u, %u, %u) of threadgroup "
+             "(%u, %u, %u)",
+             t[0], t[1], t[2], end[0], end[1], end[2], g[0], g[1], g[2]);
+  } else {
+    snprintf(out, capacity,
+             "one of thread (%u, %u, %u) of threadgroup (%u, %u, %u) to thread "
+             "(%u, %u, %u) of threadgroup (%u, %u, %u)",
+             t[0], t[1], t[2], g[0], g[1], g[2], end[0], end[1], end[2],
+             end_group[0], end_group[1], end_group[2]);
+  }
+}
+
 void cpu_fault_report(const cpu_job *job, const cpu_context *context) {
   char what[512];
   describe(job, context, what, sizeof what);
@@ -320,39 +409,22 @@ void cpu_fault_report(const cpu_job *job, const cpu_context *context) {
   }
   const mtli_dispatch *dispatch = &job->command->dispatch;
   const mtli_kernel *kernel = dispatch->pipeline->kernel;
-  const mtli_cpu_launch *launch = &job->launch;
   const mtli_cpu_position *position = context->scratch;
   char line[320];
   const bool is_stop = context->fault.is_stop;
   write_line(job, &context->fault, line, sizeof line);
-  uint32_t thread[3], group[3];
-  uint32_t rest = position->thread_in_group;
-  for (uint32_t i = 0; i < 3; i++) {
-    // The last threadgroup along a side may be smaller.
-    const uint32_t first = position->group[i] * launch->group_threads[i];
-    const uint32_t left = launch->grid_threads[i] - first;
-    const uint32_t side =
-        left < launch->group_threads[i] ? left : launch->group_threads[i];
-    const uint32_t place = first + (side ? rest % side : 0);
-    rest = side ? rest / side : 0;
-    // Counts in the program's threadgroups, not those that the driver formed.
-    const uint32_t own = (i + launch->turn) % 3;
-    group[own] = place / dispatch->group_threads[own];
-    thread[own] = place % dispatch->group_threads[own];
-  }
+  char threads[160];
+  write_threads(job, context, threads, sizeof threads);
   char others[64];
   describe_others(job, position, others, sizeof others);
   const mtl_status status =
       is_stop ? atomic_load_explicit(&job->queue->stop, memory_order_relaxed)
               : MTL_KERNEL_FAULT;
-  cpu_queue_fail(job->queue, status,
-                 "kernel '%s' (%s:%u)%s%s%s %s at %sthread (%u, %u, %u) of "
-                 "threadgroup "
-                 "(%u, %u, %u)%s: %s",
-                 kernel->name, kernel->file ? kernel->file : "", kernel->line,
-                 dispatch->debug_group ? " in debug group '" : "",
-                 dispatch->debug_group ? dispatch->debug_group : "",
-                 dispatch->debug_group ? "'" : "",
-                 is_stop ? "ended early" : "failed", line, thread[0], thread[1],
-                 thread[2], group[0], group[1], group[2], others, what);
+  cpu_queue_fail(
+      job->queue, status, "kernel '%s' (%s:%u)%s%s%s %s at %s%s%s: %s",
+      kernel->name, kernel->file ? kernel->file : "", kernel->line,
+      dispatch->debug_group ? " in debug group '" : "",
+      dispatch->debug_group ? dispatch->debug_group : "",
+      dispatch->debug_group ? "'" : "", is_stop ? "ended early" : "failed",
+      line, threads, others, what);
 }

@@ -29,7 +29,10 @@ batch:
   %x.0 = phi i32 [ 0, %enter ], [ %x.$LAST, %next ]
   %y.0 = phi i32 [ 0, %enter ], [ %y.$LAST, %next ]
   %z.0 = phi i32 [ 0, %enter ], [ %z.$LAST, %next ]
-  call void @mettle.note.thread(ptr %thread.at, i32 %first.0)
+  ; With how many threads run (mtli_cpu_position).
+  %count = shl nuw i32 $BATCH, 16
+  %noted = or i32 %first.0, %count
+  call void @mettle.note.thread(ptr %thread.at, i32 %noted)
 $POSITIONS
   %done = call i32 @mettle.simdgroups.of.$ROW(ptr %launch, ptr %scratch,
       ptr %group, ptr %context, i32 %first.0, i32 -1, i32 0,
