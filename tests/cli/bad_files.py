@@ -31,6 +31,8 @@ def files_that_are_not_there(tool):
     tool.fails(1, ["x.npy", "No such file"], *RUN)
     tool.fails(1, ["gone.metal", "No such file"], "run", "gone.metal", "k",
                "--grid", "1")
+    tool.fails(1, ["gone.metal", "No such file"], "run", "gone.metal", "k")
+    tool.fails(2, ["--grid", "missing"], "run", "kernels.metal", "scale")
     tool.fails(1, [".", "directory"], "compile", ".")
 
 

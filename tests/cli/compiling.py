@@ -73,6 +73,24 @@ def an_empty_source_has_no_kernels(tool):
 
 
 @case
+def constants_of_one_index_have_values_by_name(tool):
+    tool.write("same.metal", """
+        #include <metal_stdlib>
+        constant int a [[function_constant(0)]];
+        constant float b [[function_constant(0)]];
+        kernel void k(device float *x [[buffer(0)]]) { x[0] = a + b; }
+        """)
+    tool.done("compile", "same.metal")
+    assert tool.done("reflect", "same.metal", "--json").json()["constants"] == [
+        {"index": 0, "name": name, "type": kind, "components": 1,
+         "required": True} for name, kind in (("a", "int"), ("b", "float"))]
+    run = ("run", "same.metal", "--grid", "1", "0=zeros:1", "--print", "0",
+           "--constant")
+    assert tool.done(*run, "a=1", "--constant", "b=2.5").out == "0: 3.5\n"
+    tool.fails(2, ["'b'", "is float", "set as int"], *run, "0=1")
+
+
+@case
 def visible_functions_are_listed_behind_the_kernels(tool):
     tool.write("v.metal", "[[visible]] float f(float x) { return x; }\n"
                "kernel void k(visible_function_table<float(device int *)> t) {}\n"

@@ -265,6 +265,18 @@ static bool is_same_constant(const mtl_constant_info *info,
          memcmp(info->name, value->name, value->name_length) == 0;
 }
 
+// Sets a declared constant. By name, where it has one: an index may be that of
+// several constants, of several types.
+static mtl_status set_named(mtl_constant_values *values,
+                            const mtl_constant_info *info, mtl_data_type type,
+                            uint32_t components, const void *bytes) {
+  return info->name && *info->name
+             ? mtl_constant_values_set_named(values, info->name, type,
+                                             components, bytes)
+             : mtl_constant_values_set(values, info->index, type, components,
+                                       bytes);
+}
+
 // Sets the declared constant to its value from the command line, or zeros.
 static mtl_status set_constant(mtl_constant_values *values,
                                const mtl_constant_info *info,
@@ -273,17 +285,15 @@ static mtl_status set_constant(mtl_constant_values *values,
   for (size_t i = 0; i < options->constant_count; ++i) {
     const constant_value *value = &options->constants[i];
     if (is_same_constant(info, value)) {
-      return mtl_constant_values_set(values, info->index,
-                                     value_type_get_info(value->type)->metal,
-                                     value->components, value->bytes);
+      return set_named(values, info, value_type_get_info(value->type)->metal,
+                       value->components, value->bytes);
     }
   }
   if (!zero_missing || !info->required) {
     return MTL_OK;
   }
   const unsigned char zeros[32] = {0};
-  return mtl_constant_values_set(values, info->index, info->type,
-                                 info->components, zeros);
+  return set_named(values, info, info->type, info->components, zeros);
 }
 
 static bool fail_constant(const mtl_constant_info *infos, size_t count,

@@ -65,6 +65,10 @@ enum {
 bool program_options_create(char **arguments, program_options *out_options,
                             cli_error *error);
 void program_options_clear(program_options *options);
+// Fails if the file cannot be read: before errors that are of less interest
+// then.
+bool program_options_check_file(const program_options *options,
+                                cli_error *error);
 
 // Takes one option of PROGRAM_OPTIONS.
 bool program_options_take(program_options *options, int id, const char *value,

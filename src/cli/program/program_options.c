@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // program_options.c: reads the options that every verb with a FILE shares.
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/program/program.h"
 #include "cli/base/suggest.h"
@@ -198,4 +200,10 @@ bool program_options_take(program_options *options, int id, const char *value,
     case OPTION_CONSTANT: return take_constant(options, value, error);
     default: return cli_fail(error, CLI_USAGE, "an option is unknown");
   }
+}
+
+bool program_options_check_file(const program_options *options,
+                                cli_error *error) {
+  return strcmp(options->file, "-") == 0 || access(options->file, R_OK) == 0 ||
+         cli_fail(error, CLI_FAILED, "%s: %s", options->file, strerror(errno));
 }

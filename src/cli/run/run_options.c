@@ -234,7 +234,8 @@ static bool check_whole(const run_options *options, cli_error *error) {
     return cli_fail(error, CLI_USAGE, "FILE.metal is missing");
   }
   return options->has_grid ||
-         cli_fail(error, CLI_USAGE, "--grid X[,Y[,Z]] is missing");
+         (program_options_check_file(&options->program, error) &&
+          cli_fail(error, CLI_USAGE, "--grid X[,Y[,Z]] is missing"));
 }
 
 bool run_options_parse(char **arguments, run_options *out_options,
