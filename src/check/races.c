@@ -62,8 +62,9 @@ typedef struct look {
   uint32_t other_site;
   uint32_t reader;  // a read that a write races with, its site
   check_memory *memory;
-  uint64_t word;   // in memory, that is looked at
-  uint32_t bytes;  // of the word
+  uint64_t word;        // in memory, that is looked at
+  uint32_t bytes;       // of the word, that are accessed
+  uint32_t cell_bytes;  // of the word, that the cell is of
 } look;
 
 static check_segment safe_of(const look *l) {
@@ -173,7 +174,7 @@ static void move_out(look *l, check_segment segment, uint32_t site,
   if (l->memory && segment < l->s->dispatch_first && conflicts(l, segment)) {
     check_further access = {.segment = segment,
                             .site = (uint16_t)site,
-                            .bytes = (uint16_t)(bytes & l->bytes)};
+                            .bytes = (uint16_t)(bytes & l->cell_bytes)};
     check_further_keep(l->memory, l->word, is_of_use,
                        (void *[]){l, &access});
     check_further_add(l->memory, l->word, access);
@@ -183,13 +184,13 @@ static void move_out(look *l, check_segment segment, uint32_t site,
 static bool move_first(void *context, check_further *access) {
   look *l = ((void **)context)[0];
   check_further *out = ((void **)context)[1];
-  if (out->segment || !(access->bytes & l->bytes) ||
+  if (out->segment || !(access->bytes & l->cell_bytes) ||
       !conflicts(l, access->segment) ||
       check_is_write(site_then(l->s, access->segment, access->site))) {
     return true;
   }
   *out = *access;
-  access->bytes &= (uint16_t)~l->bytes;
+  access->bytes &= (uint16_t)~l->cell_bytes;
   return access->bytes != 0;
 }
 
@@ -386,6 +387,7 @@ static void look_at_write(look *l, check_cell *cell) {
 // cell: of the word, or of one of its bytes; bytes: of the word.
 static void look_at(look *l, check_cell *cell, uint32_t bytes, bool is_part) {
   l->bytes = bytes;
+  l->cell_bytes = is_part ? bytes : 15;
   if (check_is_write(l->site)) {
     look_at_write(l, cell);
   } else {
