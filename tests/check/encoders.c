@@ -153,6 +153,37 @@ TEST(encoders, that_write_race_with_each_of_four_that_add) {
   run_behind_four("add", "put");
 }
 
+// Encoders of words and of bytes; waits has a bit for each that one is behind.
+// Nothing orders the last and the second.
+TEST(encoders, race_with_one_of_many_readers_of_words_and_bytes) {
+  static const struct {
+    const char *name;
+    uint32_t waits;
+  } order[] = {{"get", 0},       {"get_bytes", 0},  {"get", 0},
+               {"get_bytes", 0}, {"get_bytes", 13}, {"get_bytes", 0},
+               {"add", 57}};
+  enum { COUNT = sizeof order / sizeof order[0] };
+  open_all();
+  mtl_buffer *x = buffer_of(BYTES);
+  mtl_command_buffer *commands = commands_of(0);
+  mtl_fence *fences[COUNT];
+  for (int i = 0; i < COUNT; ++i) {
+    mtl_compute_encoder *encoder;
+    CHECK_OK(
+        mtl_compute_encoder_create(commands, MTL_DISPATCH_SERIAL, &encoder));
+    for (int k = 0; k < i; ++k) {
+      if (order[i].waits >> k & 1) {
+        mtl_compute_encoder_wait_fence(encoder, fences[k]);
+      }
+    }
+    dispatch(encoder, order[i].name, x, buffer_of(BYTES));
+    mtl_compute_encoder_update_fence(encoder, fences[i] = fence_of());
+    CHECK_OK(mtl_compute_encoder_end(encoder));
+  }
+  CHECK_ERROR(run(commands), MTL_KERNEL_FAULT, "race.dispatch");
+  CHECK(is_found("race.dispatch", "get_bytes", "add"));
+}
+
 TEST(fences, that_are_never_updated_order_nothing) {
   open_all();
   mtl_buffer *x = buffer_of(BYTES), *y = buffer_of(BYTES);
