@@ -360,12 +360,14 @@ def known_names(found):
 
 def write_site(found, folder):
     known = known_names(found)
-    names = []
+    names, rows = [], []
     for header in found:
         if not header.items:
             continue
         name = header.name[:-2]
         names.append(name)
+        rows.append(f"| [{header.name}]({name}.md) | "
+                    f"{markdown(summary(header), known)} |")
         about = "\n".join(markdown_part(part, known)
                           for _, part in blocks(header.comment))
         defined = set()
@@ -379,8 +381,9 @@ def write_site(found, folder):
               "\n".join(parts))
     write(folder, "index.md", "# The C API\n\nMetal's compute API in C: "
           "`#include <mettle/mettle.h>`. These pages are made from the "
-          "headers.\n\n```{toctree}\n:maxdepth: 1\n\n" + "\n".join(names) +
-          "\n```\n")
+          "headers.\n\n| header | what |\n|---|---|\n" + "\n".join(rows) +
+          "\n\n```{toctree}\n:hidden:\n:maxdepth: 1\n\n" +
+          "\n".join(names) + "\n```\n")
 
 
 def main():

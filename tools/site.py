@@ -87,7 +87,8 @@ def write(path, text):
 
 def index(sections):
     parts = ["# Mettle", "", "Metal compute for every machine, in C: unmodified "
-             "Metal Shading Language kernels on any CPU under Linux.", ""]
+             "Metal Shading Language kernels, and the programs that launch "
+             "them, on any CPU under Linux and on NVIDIA GPUs.", ""]
     for heading, pages in sections:
         parts += ["```{toctree}", f":caption: {heading}", ":maxdepth: 1", "",
                   *(page for page, _ in pages), "```", ""]
