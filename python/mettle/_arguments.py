@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, FrozenSet, List, Optional, Sequence, \
 import numpy as np
 
 from . import _dtypes, _gpu, _host
-from .array import Array, over_gpu
+from .array import Array, empty, over_gpu
 from .buffer import Buffer
 from .errors import InvalidArgumentError
 from .function_table import FunctionTable
@@ -140,6 +140,10 @@ class Parameter:
         accepts = self._accepts
         if accepts is not None and value.dtype not in accepts:
             raise self._wrong_type(value.dtype)
+        if value.size == 0:  # without memory, which an array of Mettle's has
+            kind = np.float32 if accepts is None else value.dtype
+            self.add(words, empty(value.shape, kind, device=self.device), used)
+            return
         try:
             address = addressof(from_buffer(value))
         except (TypeError, ValueError, BufferError):
@@ -151,17 +155,14 @@ class Parameter:
             used.count = self._elements(value.size, value.nbytes)
 
     def _address(self, value: np.ndarray) -> int:
-        """Of an array that is read-only, empty, or of a type that buffers do
-        not have."""
+        """Of an array that is read-only or of a type that buffers do not
+        have."""
         if not value.flags.c_contiguous:
             raise _not_contiguous(self.name)
         if self._is_written and not value.flags.writeable:
             raise InvalidArgumentError(
                 f"argument {self.name!r} is written by the kernel, and the "
                 "array is read-only")
-        if value.size == 0:
-            raise InvalidArgumentError(
-                f"argument {self.name!r}: the array is empty")
         return value.ctypes.data
 
     def _wrong_type(self, dtype: Any) -> Exception:

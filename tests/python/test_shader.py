@@ -139,8 +139,12 @@ kernel void set(device uint *a, device uchar *b) { a[0] = 7; b[5] = 1; }""")
         self.assertEqual(b.view(np.uint8).tolist(), [0, 0, 0, 0, 0, 1, 0, 0])
 
     def test_an_empty_array(self):
-        with self.assertRaisesRegex(mettle.InvalidArgumentError, "empty"):
-            self.lib.saxpy(np.zeros(0, np.float32), self.y, 0.5)
+        before = self.y.tolist()
+        for nothing in (np.zeros(0, np.float32), np.zeros((3, 0), np.float32)):
+            self.lib.saxpy(nothing, self.y, 0.5)  # no thread
+        self.assertEqual(self.y.tolist(), before)
+        with self.assertRaisesRegex(TypeError, "float64"):
+            self.lib.saxpy(np.zeros(0), self.y, 0.5)
 
     def test_buffers_out_of_order(self):
         lib = shader("""
