@@ -35,7 +35,9 @@ sums. The last line of the output is the sum, in the form of "counts".
 
 import argparse
 import concurrent.futures
+import ctypes
 import fnmatch
+import glob
 import os
 import re
 import select
@@ -64,7 +66,8 @@ class Suite:
         self.command = fields[4:]
         self.passed = self.failed = self.skipped = 0
         self.started = None
-        self.took = 0.0
+        self.took = 0.0  # seconds of its tests, one after the other
+        self.used = 0.0  # seconds of processor time
         self.rules = read_rules(self.list_path) if self.list_path else []
 
 
@@ -108,62 +111,108 @@ def share_now():
         return 1.0
 
 
-def wait_a_while(process, seconds):
-    """The exit status, or None after so many seconds. Popen.wait looks every
-    50 ms; this is woken."""
+def has_ended(process, seconds):
+    """Waits at most so many seconds for the process to end."""
     try:
         pidfd = os.pidfd_open(process.pid)
     except (AttributeError, OSError):
-        try:
-            return process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            return None
+        time.sleep(0.02)
+        return os.waitid(os.P_PID, process.pid,
+                         os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     try:
         poll = select.poll()
         poll.register(pidfd, select.POLLIN)
-        return process.wait() if poll.poll(seconds * 1000) else None
+        return bool(poll.poll(seconds * 1000))
     finally:
         os.close(pidfd)
 
 
-def wait_within(process, seconds):
-    """The exit status, or None where the limit came first."""
-    spent, last = 0.0, time.monotonic()
-    while spent < seconds:
-        status = wait_a_while(process, min(TICK_SECONDS, seconds - spent))
-        if status is not None:
-            return status
-        now = time.monotonic()
-        spent += (now - last) * share_now()
-        last = now
-    return None
+class Processes:
+    """Runs commands and counts their processor time, that of their compilers
+    as well. A compiler outlives its client by a moment, so that its time counts
+    for whichever test runs then."""
 
-
-def run_process(command, seconds, environment):
-    """Runs a process group of its own to its end or its limit.
-
-    Returns (exit status or None when out of time, output)."""
-    with tempfile.TemporaryFile() as output:
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.running = set()  # pids of the commands
         try:
+            PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        except (OSError, AttributeError):
+            pass  # orphans are not counted
+
+    def start(self, command, output, environment):
+        with self.lock:
             process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=output,
                 stderr=subprocess.STDOUT, start_new_session=True,
                 env=environment)
-        except OSError as error:
-            return 127, f"{command[0]}: {error.strerror}\n"
-        status = wait_within(process, seconds)
-        end_group(process)
-        output.seek(0)
-        return status, output.read().decode(errors="replace")
+            self.running.add(process.pid)
+        return process
+
+    def wait(self, process, seconds):
+        """Waits for the process or its limit. Returns whether it ended, and
+        the processor time of orphans."""
+        spent, used, last = 0.0, 0.0, time.monotonic()
+        while spent < seconds:
+            if has_ended(process, min(TICK_SECONDS, seconds - spent)):
+                return True, used
+            used += self.reap_orphans()
+            now = time.monotonic()
+            spent += (now - last) * share_now()
+            last = now
+        return False, used
+
+    def end(self, process):
+        """Ends what a test left running: the group is the test's alone.
+        Returns the exit status and the seconds of processor time."""
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        with self.lock:
+            self.running.remove(process.pid)
+            _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        used = usage.ru_utime + usage.ru_stime
+        return process.returncode, used + self.reap_orphans()
+
+    def reap_orphans(self):
+        used = 0.0
+        with self.lock:
+            for pid in children() - self.running:
+                reaped, _, usage = os.wait4(pid, os.WNOHANG)
+                if reaped:
+                    used += usage.ru_utime + usage.ru_stime
+        return used
+
+    def run(self, command, seconds, environment):
+        """Runs a process group of its own to its end or its limit.
+
+        Returns (exit status or None when out of time, output, seconds of
+        processor time)."""
+        with tempfile.TemporaryFile() as output:
+            try:
+                process = self.start(command, output, environment)
+            except OSError as error:
+                return 127, f"{command[0]}: {error.strerror}\n", 0.0
+            in_time, orphans = self.wait(process, seconds)
+            status, used = self.end(process)
+            output.seek(0)
+            return (status if in_time else None,
+                    output.read().decode(errors="replace"), used + orphans)
 
 
-def end_group(process):
-    """Ends what a test left running: the group is the test's alone."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    process.wait()
+def children():
+    """This process's, those it adopted among them."""
+    pids = set()
+    for path in glob.glob("/proc/self/task/*/children"):
+        try:
+            with open(path, encoding="ascii") as file:
+                pids.update(int(pid) for pid in file.read().split())
+        except OSError:
+            pass  # a thread that ended
+    return pids
 
 
 def describe(status, seconds):
@@ -178,6 +227,7 @@ class Runner:
     def __init__(self, options, build):
         self.options = options
         self.lock = threading.Lock()  # over the counts and the output
+        self.processes = Processes()
         self.again = [] if options.again else None  # calls, while they collect
         self.times = []  # (seconds, name) of each test that ran
         self.environment = dict(os.environ)
@@ -206,6 +256,13 @@ class Runner:
         lines = output.splitlines()[-OUTPUT_LINES:]
         self.say("\n    ".join([f"{title}: {reason}", *lines]))
 
+    def run_command(self, suite, command, seconds):
+        status, output, used = self.processes.run(command, seconds,
+                                                  self.environment)
+        with self.lock:
+            suite.used += used
+        return status, output
+
     def wants(self, suite, test=None):
         """Filters name a suite, or "suite:test", and may use * and ?."""
         if not self.options.filters:
@@ -223,8 +280,8 @@ class Runner:
         return False
 
     def cases(self, suite):
-        status, output = run_process(suite.command + ["--list"], LIST_SECONDS,
-                                     self.environment)
+        status, output = self.run_command(suite, suite.command + ["--list"],
+                                          LIST_SECONDS)
         if status != 0:
             self.record(suite, "--list", "failed",
                         describe(status, LIST_SECONDS), output)
@@ -246,8 +303,8 @@ class Runner:
         if rule and rule.kind == "unsupported":
             self.record(suite, test, "skipped", rule.reason)
             return
-        status, output = run_process(suite.command + [test], suite.seconds,
-                                     self.environment)
+        status, output = self.run_command(suite, suite.command + [test],
+                                          suite.seconds)
         expected = rule is not None  # to fail
         if status == SKIPPED:
             last = output.strip().split("\n")[-1]
@@ -268,8 +325,7 @@ class Runner:
                 self.record(suite, test, "failed", reason, output)
 
     def run_counts(self, suite):
-        status, output = run_process(suite.command, suite.seconds,
-                                     self.environment)
+        status, output = self.run_command(suite, suite.command, suite.seconds)
         lines = output.strip().split("\n")
         counts = COUNTS.match(lines[-1])
         if status == SKIPPED:
@@ -398,7 +454,8 @@ def main():
         shutil.rmtree(cache, ignore_errors=True)
     for suite in suites:
         text = counts_text(suite.passed, suite.failed, suite.skipped)
-        runner.say(f"{suite.name:28} {text}  ({suite.took:.1f} s)")
+        runner.say(f"{suite.name:28} {text}  ({suite.took:.1f} s, "
+                   f"{suite.used:.1f} s of processor time)")
     if len(runner.times) > LONGEST:
         runner.say("The longest:")
         for took, name in sorted(runner.times, reverse=True)[:LONGEST]:
