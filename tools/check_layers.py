@@ -107,7 +107,8 @@ ROOMS = {
     "src/objc/runtime": [],
     "src/objc/dispatch": ["objc/runtime/"],
     **stacked("src/objc/foundation", ["objc/runtime/"],
-              collections=["*"], core=["*"], strings=["*"]),
+              collections=["*"], core=["*"], strings=["*"], messages=["*"],
+              formats=["*", "regex/"], regex=[]),
     **{f"src/objc/{name}": ["objc/runtime/", "objc/dispatch/",
                             "objc/foundation/*"]
        for name in ("operations", "loops")},

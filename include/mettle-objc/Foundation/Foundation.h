@@ -42,6 +42,7 @@
 #include <Foundation/NSProcessInfo.h>
 #include <Foundation/NSPropertyList.h>
 #include <Foundation/NSRange.h>
+#include <Foundation/NSRegularExpression.h>
 #include <Foundation/NSRunLoop.h>
 #include <Foundation/NSScanner.h>
 #include <Foundation/NSSet.h>

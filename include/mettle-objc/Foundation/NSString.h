@@ -22,7 +22,8 @@ typedef NS_OPTIONS(NSUInteger, NSStringCompareOptions) {
   NSLiteralSearch = 2,
   NSBackwardsSearch = 4,
   NSAnchoredSearch = 8,
-  NSNumericSearch = 64
+  NSNumericSearch = 64,
+  NSRegularExpressionSearch = 1024
 };
 
 @interface NSString : NSObject <NSCopying, NSMutableCopying>

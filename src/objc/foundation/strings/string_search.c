@@ -11,6 +11,7 @@
 
 extern struct objc_class OBJC_CLASS_$_NSString;
 extern struct objc_class OBJC_CLASS_$_NSMutableString;
+extern struct objc_class OBJC_CLASS_$_NSRegularExpression;
 
 // NSStringCompareOptions
 enum {
@@ -19,7 +20,9 @@ enum {
   IS_BACKWARDS = 4,
   IS_ANCHORED = 8,
   IS_NUMERIC = 64,
+  IS_EXPRESSION = 1024,
 };
+enum { MATCHING_ANCHORED = 4 };  // of NSMatchingOptions
 
 // The UTF-16 units of a string; free them.
 typedef struct units {
@@ -92,9 +95,29 @@ static NSRange find(units in, units wanted, NSUInteger options,
   return none;
 }
 
+// An expression of the pattern, by the options of a search.
+static id expression_of(id pattern, NSUInteger options) {
+  return SEND(id(*)(id, SEL, id, NSUInteger, id *),
+              CLASS_OF(NSRegularExpression),
+              "regularExpressionWithPattern:options:error:", pattern,
+              (NSUInteger)((options & FOLDS_CASE) != 0), (id *)NULL);
+}
+
+static NSUInteger matching_of(NSUInteger options) {
+  return options & IS_ANCHORED ? MATCHING_ANCHORED : 0;
+}
+
 static NSRange range_of_in(id self, SEL _cmd, id other, NSUInteger options,
                            NSRange range) {
   (void)_cmd;
+  if (options & IS_EXPRESSION) {
+    const id expression = expression_of(other, options);
+    return expression
+               ? SEND(NSRange(*)(id, SEL, id, NSUInteger, NSRange), expression,
+                      "rangeOfFirstMatchInString:options:range:", self,
+                      matching_of(options), range)
+               : (NSRange){NSNotFound, 0};
+  }
   const units in = units_of(self), wanted = units_of(other);
   check(range, in.count);
   const NSRange found = find(in, wanted, options, range);
@@ -221,6 +244,15 @@ static id replace_range(id self, SEL _cmd, NSRange range, id other) {
 
 static id replace_all(id self, id wanted, id other, NSUInteger options,
                       NSRange range, NSUInteger *out_count) {
+  if (options & IS_EXPRESSION) {
+    const id made = SEND(id(*)(id, SEL), self, "mutableCopy");
+    const id expression = expression_of(wanted, options);
+    *out_count =
+        SEND(NSUInteger(*)(id, SEL, id, NSUInteger, NSRange, id), expression,
+             "replaceMatchesInString:options:range:withTemplate:", made,
+             matching_of(options), range, other);
+    return objc_autorelease(made);
+  }
   const units in = units_of(self), what = units_of(wanted);
   check(range, in.count);
   const id made = objc_autorelease(

@@ -13,7 +13,7 @@
 
 #include "objc/foundation/files.h"
 #include "objc/foundation/foundation.h"
-#include "objc/foundation/time_zone.h"
+#include "objc/foundation/formats/time_zone.h"
 
 extern struct objc_class OBJC_CLASS_$_NSLocale;
 extern struct objc_class OBJC_CLASS_$_NSTimeZone;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "objc/foundation/foundation.h"
-#include "objc/foundation/invocation.h"
+#include "objc/foundation/messages/invocation.h"
 #include "objc/runtime/invocation/call_frame.h"
 #include "objc/runtime/memory/block.h"
 #include "objc/runtime/protocol.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "objc/foundation/foundation.h"
-#include "objc/foundation/invocation.h"
+#include "objc/foundation/messages/invocation.h"
 #include "objc/runtime/invocation/call_frame.h"
 
 extern struct objc_class OBJC_CLASS_$_MettleKeyObservation;

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "objc/foundation/foundation.h"
-#include "objc/foundation/time_zone.h"
+#include "objc/foundation/formats/time_zone.h"
 
 extern struct objc_class OBJC_CLASS_$_NSDate;
 extern struct objc_class OBJC_CLASS_$_NSDateFormatter;
