@@ -17,6 +17,7 @@
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/ir/llvm/attributes.h"
 #include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/join_phis.h"
 #include "compiler/ir/llvm/marks.h"
 #include "compiler/ir/llvm/module.h"
 #include "compiler/ir/llvm/names.h"
@@ -143,6 +144,10 @@ static mtl_status simplify(mtlc_kernel *kernel) {
   mtlc_for_each_instruction(kernel->thread, mark_constant,
                             (void *)kernel->kernel);
   MTL_TRY(simplify_loops(kernel));
+  for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
+       f = LLVMGetNextFunction(f)) {
+    mtlc_join_phis(f);
+  }
   return mtlc_run_llvm_passes(kernel, after_loops);
 }
 
