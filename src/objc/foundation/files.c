@@ -101,7 +101,8 @@ bool file_write(const char *path, const void *bytes, size_t length,
   }
   const int descriptor = mkstemp(temporary);
   FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
-  bool written = file && fwrite(bytes, 1, length, file) == length;
+  bool written =
+      file && (!length || fwrite(bytes, 1, length, file) == length);
   if (file) {
     written = fchmod(descriptor, 0644) == 0 && written;
     written = fclose(file) == 0 && written;

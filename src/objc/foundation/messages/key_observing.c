@@ -77,7 +77,7 @@ static void observation_dealloc(id self, SEL _cmd) {
   objc_release(of->rest);
   objc_release(of->tail);
   objc_release(of->affecting);
-  objc_release(&of->next->object);
+  objc_release((id)of->next);
   objc_release(of->old);
   instance_dispose(self);
 }
