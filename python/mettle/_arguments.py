@@ -288,11 +288,11 @@ class Parameter:
                used: Used) -> bytes:
         """What a struct holds of a buffer, an array, a texture, a sampler or
         a function table, which the kernel may then use."""
+        if value is None:
+            return bytes(8)
         used.keeps.append(value)
         kind = POINTER.fullmatch(member.type_name)
         if kind is not None:
-            if value is None:
-                return bytes(8)
             return self._address_of(words, kind[1], value, path, used)
         wanted, word = (Sampler, None) \
             if member.type_name.startswith("sampler") else \
@@ -450,6 +450,10 @@ def _member_bytes(member: Member, value: Any, path: str, reach: Reach) -> \
     if member.members:
         raise TypeError(f"{path} is {member.type_name}: it wants a dict or "
                         "bytes")
+    if not member.type and member.array_length > 1 and \
+            isinstance(value, (list, tuple)):
+        return b"".join(reach(member, one, f"{path}[{i}]")
+                        for i, one in enumerate(value))
     if not member.type:
         return reach(member, value, path)
     code = _dtypes.MSL_NAMES.index(member.type)

@@ -99,6 +99,33 @@ class Check(unittest.TestCase):
             lib.over(np.zeros(4, np.float32), threads=3)
         self.assertEqual(len(findings), 0)
 
+    def test_textures_of_structs(self):
+        lib = mettle.compile_shader("""
+#include <metal_stdlib>
+using namespace metal;
+struct Look { array<texture2d<float>, 2> in; texture2d<float, access::read_write> both; device float *sums; };
+kernel void add(constant Look &a, uint i [[thread_position_in_grid]]) {
+  texture2d<float> odd_or_even = i & 1 ? a.in[1] : a.in[0];
+  a.sums[i] = odd_or_even.read(uint2(i, 0)).x + a.in[0].read(uint2(3, 0)).y;
+}
+kernel void race(constant Look &a, uint i [[thread_position_in_grid]]) {
+  const float4 first = a.both.read(uint2(0, 0));
+  a.both.write(first + 1.0f, uint2(i, 0));
+}""")
+        device = mettle.default_device()
+        values = np.arange(48, dtype=np.float32).reshape(3, 1, 4, 4)
+        a, b, both = (mettle.Texture.from_array(device, one) for one in values)
+        sums = np.zeros(4, np.float32)
+        look = {"in": [a, b], "both": both, "sums": sums}
+        with mettle.check() as findings:
+            lib.add(look, threads=4)
+        self.assertEqual(list(findings), [])
+        self.assertEqual(sums.tolist(), [0 + 13, 20 + 13, 8 + 13, 28 + 13])
+        with mettle.check(raises=False) as findings:
+            lib.race(look, threads=4)
+        self.assertEqual([finding.kind for finding in findings],
+                         ["race.device"])
+
     def test_kernels_of_bodies(self):
         kernel = mettle.fast.metal_kernel(
             name="late", input_names=["x"], output_names=["y"],

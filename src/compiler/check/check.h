@@ -21,6 +21,7 @@
 
 mtlc_pass mtlc_mark_arithmetic;
 mtlc_pass mtlc_mark_lanes;
+mtlc_pass mtlc_mark_texture_handles;
 mtlc_pass mtlc_simplify_checked;
 mtlc_pass mtlc_check_accesses;
 mtlc_pass mtlc_screen_accesses;
@@ -47,6 +48,13 @@ LLVMValueRef mtlc_lane_is_there(LLVMBuilderRef builder, LLVMValueRef shuffle);
 // simdgroup's or quad's width. Run it once shuffles are tested.
 void mtlc_drop_lane_marks(mtlc_kernel *kernel);
 
+// --- texture_handles.c ----------------------------------------------------------
+
+// Returns the handle of a texture that a value is the mark of; NULL if it is
+// none.
+LLVMValueRef mtlc_marked_handle(LLVMValueRef value);
+void mtlc_drop_handle_marks(mtlc_kernel *kernel);
+
 // --- sites.c: the table of places --------------------------------------------
 
 typedef struct mtlc_sites {
@@ -71,14 +79,16 @@ uint32_t mtlc_sites_text(mtlc_sites *sites, const char *text);
 
 // --- roots.c: what memory an address is of ------------------------------------
 
+enum { MTLC_SOME_TEXTURE = UINT32_MAX };  // of an argument buffer, or of several
+
 typedef struct mtlc_root {
   mtli_check_space space;
   LLVMValueRef base;  // of a variable; NULL if it is one of several
   uint32_t slot;      // of a parameter, or MTLI_CHECK_NO_SLOT
   uint64_t bytes;     // of a variable or a referenced type; 0 if not known
   bool is_outside;  // memory that no name in the kernel's source refers to
-  // Of a texture: the parameter's slot + 1. The parameter holds the address of a
-  // descriptor, which holds that of the texels.
+  // Of a texture: the parameter's slot + 1, or MTLC_SOME_TEXTURE. The parameter
+  // holds the address of a descriptor, which holds that of the texels.
   uint32_t texture;
   bool is_descriptor;
 } mtlc_root;

@@ -285,6 +285,7 @@ mtl_status mtlc_check_accesses(mtlc_kernel *kernel) {
   }
   mtlc_drop_unset_marks(kernel);
   mtlc_drop_lane_marks(kernel);
+  mtlc_drop_handle_marks(kernel);
   mtlc_sites_write(&c.sites);
   mtlc_sites_end(&c.sites);
   LLVMDisposeBuilder(c.builder);

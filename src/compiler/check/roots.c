@@ -110,8 +110,21 @@ static mtlc_root root_of_loaded(const mtlc_kernel *kernel, LLVMValueRef load,
   return root;
 }
 
+static mtlc_root root_of_handle(const mtlc_kernel *kernel, LLVMValueRef handle,
+                                mtlc_values *seen) {
+  const mtlc_root from = walk(kernel, handle, seen);
+  mtlc_root root = outside();
+  root.texture = from.texture ? from.texture : MTLC_SOME_TEXTURE;
+  root.is_descriptor = true;
+  return root;
+}
+
 static mtlc_root root_of_one(const mtlc_kernel *kernel, LLVMValueRef value,
                              mtlc_values *seen) {
+  LLVMValueRef handle = mtlc_marked_handle(value);
+  if (handle) {
+    return root_of_handle(kernel, handle, seen);
+  }
   if (LLVMIsAAllocaInst(value) || LLVMIsAGlobalVariable(value)) {
     return root_of_variable(kernel, value);
   }
@@ -143,7 +156,9 @@ static mtlc_root join(mtlc_root a, mtlc_root b) {
     a.bytes = 0;
   }
   a.is_outside |= b.is_outside;
-  a.texture = a.texture == b.texture ? a.texture : 0;
+  if (a.texture != b.texture) {
+    a.texture = a.texture && b.texture ? MTLC_SOME_TEXTURE : 0;
+  }
   a.is_descriptor = a.is_descriptor && b.is_descriptor;
   return a;
 }
@@ -268,6 +283,9 @@ static void plain_name(const char *name, char *out, size_t capacity) {
 void mtlc_name_root(const mtlc_kernel *kernel, const mtlc_root *root,
                     char *out, size_t capacity) {
   out[0] = '\0';
+  if (root->texture == MTLC_SOME_TEXTURE) {
+    return;
+  }
   if (root->slot != MTLI_CHECK_NO_SLOT || root->texture) {
     const uint32_t slot = root->texture ? root->texture - 1 : root->slot;
     snprintf(out, capacity, "%s",

@@ -61,6 +61,8 @@ static const pass passes[] = {
     {"mark_arithmetic", mtlc_mark_arithmetic, CHECKED},
     // Before a function of the library takes numbers of threads modulo 32.
     {"mark_lanes", mtlc_mark_lanes, CHECKED | SCREENED},
+    // Before textures lose their types.
+    {"mark_texture_handles", mtlc_mark_texture_handles, CHECKED},
     // Arithmetic is defined before anything could draw conclusions from what
     // C++ leaves undefined.
     {"define_arithmetic", mtlc_define_arithmetic, ALL},
