@@ -150,8 +150,7 @@ void vvpow(double *out, const double *exponent, const double *base,
 void vvdivf(float *out, const float *dividend, const float *divisor,
             const int *count);
 
-// --- CBLAS
-// ----------------------------------------------------------------------
+// --- CBLAS -------------------------------------------------------------------
 
 typedef enum CBLAS_ORDER {
   CblasRowMajor = 101,

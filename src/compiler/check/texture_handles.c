@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// texture_handles.c: keeps known which addresses are of textures' descriptors. A
-// texture in an argument buffer is one of its pointers, which leads to no buffer.
+// texture_handles.c: keeps known which addresses are of textures' descriptors.
+// A texture in an argument buffer is one of its pointers, which leads to no
+// buffer.
 //
 // Requires  the types of the library's textures, as the front end names them
 // Leaves    calls of HANDLE_MARK around the handles that textures hold

@@ -15,8 +15,7 @@ typedef long stride;
 #define VDSP(name) vDSP_##name##D
 #include "objc/accelerate/vectors.h"
 
-// --- Conversions
-// ----------------------------------------------------------------
+// --- Conversions -------------------------------------------------------------
 
 #define CONVERT(name, from, to)                                       \
   EXPORT void vDSP_##name(const from *a, stride ia, to *c, stride ic, \
@@ -38,8 +37,7 @@ CONVERT(vfix16, float, int16_t)
 CONVERT(vfix32, float, int32_t)
 CONVERT(vfixu8, float, uint8_t)
 
-// --- vForce: functions of C's library, element by element
-// -------------------------
+// --- vForce: functions of C's library, element by element --------------------
 
 #define FORCE(name, function)                                           \
   EXPORT void vv##name##f(float *y, const float *x, const int *count) { \

@@ -90,8 +90,7 @@ EXPORT void VDSP(vramp)(VDSP(in) start, VDSP(in) step, REAL *c, stride ic,
   }
 }
 
-// --- Sums: in double, so that long vectors keep their digits
-// ------------------
+// --- Sums: in double, so that long vectors keep their digits -----------------
 
 #define SUM(name, term, result)                                       \
   EXPORT void VDSP(name)(VDSP(in) a, stride ia, REAL * c, length n) { \
@@ -127,8 +126,7 @@ EXPORT void VDSP(distancesq)(VDSP(in) a, stride ia, VDSP(in) b, stride ib,
   *c = (REAL)sum;
 }
 
-// --- Extremes: of no elements, the identity of the comparison
-// ------------------
+// --- Extremes: of no elements, the identity of the comparison ----------------
 
 #define EXTREME(name, start, key, comparison)                             \
   EXPORT void VDSP(name##i)(VDSP(in) a, stride ia, REAL * c, length * at, \
@@ -152,8 +150,7 @@ EXTREME(minv, (REAL)INFINITY, *a, <)
 EXTREME(maxmgv, 0, (*a < 0 ? -*a : *a), >)
 #undef EXTREME
 
-// --- Matrices, row by row
-// -------------------------------------------------------
+// --- Matrices, row by row ----------------------------------------------------
 
 // c of m rows and n columns is a of m rows and k columns times b.
 EXPORT void VDSP(mmul)(VDSP(in) a, stride ia, VDSP(in) b, stride ib, REAL *c,

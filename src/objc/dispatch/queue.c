@@ -309,8 +309,7 @@ OBJC_EXPORT void dispatch_async_and_wait_f(id queue, void *context,
   run_here((dispatch_queue *)queue, run, context, false);
 }
 
-// --- Suspending, and values of queues
-// -----------------------------------------
+// --- Suspending, and values of queues ----------------------------------------
 
 void dispatch_queue_suspend(id object) {
   dispatch_queue *queue = (dispatch_queue *)object;

@@ -128,8 +128,7 @@ static void failed(const handle_object *of, bool writes, id *out_error,
              writes);
 }
 
-// --- Reading
-// ------------------------------------------------------------------------
+// --- Reading -----------------------------------------------------------------
 
 // Reads length bytes, or to the end; with once, what one read gives.
 static id read_bytes(id self, NSUInteger length, bool once, id *out_error,
@@ -191,8 +190,7 @@ static id read_end_error(id self, SEL _cmd, id *out_error) {
   return read_length_error(self, _cmd, SIZE_MAX, out_error);
 }
 
-// --- Writing
-// ----------------------------------------------------------------------------
+// --- Writing -----------------------------------------------------------------
 
 static int write_bytes(id self, id data, id *out_error, bool raises) {
   const handle_object *of = (handle_object *)self;
@@ -223,8 +221,7 @@ static int write_data_error(id self, SEL _cmd, id data, id *out_error) {
   return write_bytes(self, data, out_error, false);
 }
 
-// --- Where it is
-// ------------------------------------------------------------------------------
+// --- Where it is -------------------------------------------------------------
 
 static unsigned long long seek(id self, long long to, int from) {
   const handle_object *of = (handle_object *)self;
@@ -358,8 +355,7 @@ METHODS(handle_class_methods,
 DEFINE_CLASS(NSFileHandle, NSObject, sizeof(handle_object), handle_methods,
              &handle_class_methods);
 
-// --- NSPipe
-// --------------------------------------------------------------------------------------
+// --- NSPipe ------------------------------------------------------------------
 
 typedef struct pipe_object {
   struct objc_object object;

@@ -36,8 +36,7 @@ typedef struct defaults {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-// --- Where they are
-// --------------------------------------------------------------
+// --- Where they are ----------------------------------------------------------
 
 // $XDG_CONFIG_HOME/mettle/defaults/NAME.plist
 static id path_for(const char *name) {
@@ -119,8 +118,7 @@ static void defaults_dealloc(id self, SEL _cmd) {
   instance_dispose(self);
 }
 
-// --- Objects
-// -------------------------------------------------------------------------
+// --- Objects -----------------------------------------------------------------
 
 static id defaults_object(id self, SEL _cmd, id key) {
   (void)_cmd;
@@ -208,8 +206,7 @@ static void defaults_remove_domain(id self, SEL _cmd, id name) {
   changed(self);
 }
 
-// --- By type
-// ----------------------------------------------------------------------------
+// --- By type -----------------------------------------------------------------
 
 static id typed(id self, id key, Class class) {
   const id found = defaults_object(self, NULL, key);

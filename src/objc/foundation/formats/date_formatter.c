@@ -26,8 +26,7 @@ static const char *const days[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                    "Thursday", "Friday", "Saturday"};
 static const char *const halves[] = {"AM", "PM"};
 
-// --- Writing
-// ---------------------------------------------------------------------
+// --- Writing -----------------------------------------------------------------
 
 typedef struct moment {
   struct tm parts;
@@ -193,8 +192,7 @@ static id format_date(const char *pattern, double since_1970, id zone) {
   return made;
 }
 
-// --- Reading
-// ------------------------------------------------------------------------
+// --- Reading -----------------------------------------------------------------
 
 typedef struct parse {
   const char *at;
@@ -365,8 +363,7 @@ static id parse_date(const char *pattern, const char *text, id zone) {
       "dateWithTimeIntervalSince1970:", local - (double)offset + in.fraction);
 }
 
-// --- NSDateFormatter
-// ---------------------------------------------------------------------
+// --- NSDateFormatter ---------------------------------------------------------
 
 typedef struct date_formatter {
   struct objc_object object;
@@ -488,8 +485,7 @@ METHODS(date_class_methods,
 DEFINE_CLASS(NSDateFormatter, NSFormatter, sizeof(date_formatter), date_methods,
              &date_class_methods);
 
-// --- NSISO8601DateFormatter
-// ------------------------------------------------------------------
+// --- NSISO8601DateFormatter --------------------------------------------------
 
 enum {
   ISO_YEAR = 1 << 0,

@@ -27,8 +27,7 @@ METHODS(formatter_methods,
 DEFINE_CLASS(NSFormatter, NSObject, sizeof(struct objc_object),
              formatter_methods, NO_METHODS);
 
-// --- Decimal digits
-// ---------------------------------------------------------------
+// --- Decimal digits ----------------------------------------------------------
 
 enum { MAX_DIGITS = 340 };
 
@@ -108,8 +107,7 @@ static char digit_at(const decimal *of, int place) {
   return place >= 0 && place < of->count ? of->digits[place] : '0';
 }
 
-// --- NSNumberFormatter
-// ----------------------------------------------------------------
+// --- NSNumberFormatter -------------------------------------------------------
 
 typedef enum number_style {
   STYLE_NONE,
@@ -434,8 +432,7 @@ METHODS(number_class_methods, METHOD("localizedStringFromNumber:numberStyle:",
 DEFINE_CLASS(NSNumberFormatter, NSFormatter, sizeof(number_formatter),
              number_methods, &number_class_methods);
 
-// --- NSByteCountFormatter
-// -----------------------------------------------------------------
+// --- NSByteCountFormatter ----------------------------------------------------
 
 enum { COUNT_FILE, COUNT_MEMORY, COUNT_DECIMAL, COUNT_BINARY };
 

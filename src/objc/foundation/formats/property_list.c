@@ -23,8 +23,7 @@ extern id const NSCocoaErrorDomain;
 enum { FORMAT_XML = 100, READ_CORRUPT = 3840, WRITE_INVALID = 3852 };
 enum { MAX_DEPTH = 256 };
 
-// --- Reading
-// --------------------------------------------------------------------
+// --- Reading -----------------------------------------------------------------
 
 typedef struct reader {
   const char *at, *end;
@@ -293,8 +292,7 @@ static id property_list_read(const char *bytes, size_t length, id *out_error) {
   return made;
 }
 
-// --- Writing
-// ----------------------------------------------------------------------
+// --- Writing -----------------------------------------------------------------
 
 static void put_text(FILE *out, const char *name, const char *text) {
   fprintf(out, "<%s>", name);
@@ -428,8 +426,7 @@ static char *property_list_write(id value, size_t *out_length) {
   return bytes;
 }
 
-// --- NSPropertyListSerialization
-// -------------------------------------------------------
+// --- NSPropertyListSerialization ---------------------------------------------
 
 static id list_data(id self, SEL _cmd, id value, NSUInteger format,
                     NSUInteger options, id *out_error) {
@@ -496,8 +493,7 @@ OBJC_EXPORT id CFPropertyListCreateWithData(id allocator, id data,
   return objc_retain(made);
 }
 
-// --- Collections in files
-// -----------------------------------------------------------------
+// --- Collections in files ----------------------------------------------------
 
 // Reads a list of class, which is autoreleased; NULL if the file has another.
 static id read_file(id path, Class class, id *out_error) {

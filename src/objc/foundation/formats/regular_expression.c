@@ -24,8 +24,7 @@ enum {
   MATCHING_NO_ANCHORS = 1 << 4,
 };
 
-// --- NSTextCheckingResult
-// ----------------------------------------------------------
+// --- NSTextCheckingResult ----------------------------------------------------
 
 typedef struct result {
   struct objc_object object;
@@ -84,8 +83,7 @@ static NSUInteger result_type(id self, SEL _cmd) {
   return 1 << 10;  // NSTextCheckingTypeRegularExpression
 }
 
-// --- NSRegularExpression
-// --------------------------------------------------------------
+// --- NSRegularExpression -----------------------------------------------------
 
 typedef struct expression {
   struct objc_object object;
@@ -253,8 +251,7 @@ static void enumerate(id self, SEL _cmd, id string, NSUInteger options,
   each_match(self, string, options, range, call_block, literal);
 }
 
-// --- Replacing
-// ---------------------------------------------------------------------------
+// --- Replacing ---------------------------------------------------------------
 
 static void put_range(FILE *out, id string, NSRange range) {
   if (range.location != NSNotFound) {

@@ -27,8 +27,7 @@ typedef struct time_zone {
   long offset;  // seconds east of UTC
 } time_zone;
 
-// --- Files of zones
-// ------------------------------------------------------------------
+// --- Files of zones ----------------------------------------------------------
 
 static int64_t big_endian(const char *at, int bytes) {
   uint64_t value = (signed char)*at < 0 ? UINT64_MAX : 0;
@@ -112,8 +111,7 @@ long time_zone_offset(id zone, double since_1970) {
   return of->offset;
 }
 
-// --- NSTimeZone
-// ------------------------------------------------------------------------
+// --- NSTimeZone --------------------------------------------------------------
 
 static id zone_make_offset(long offset) {
   time_zone *made = (time_zone *)CREATE(NSTimeZone);
@@ -220,8 +218,7 @@ METHODS(zone_class_methods,
 DEFINE_CLASS(NSTimeZone, NSObject, sizeof(time_zone), zone_methods,
              &zone_class_methods);
 
-// --- NSLocale
-// ------------------------------------------------------------------------------
+// --- NSLocale ----------------------------------------------------------------
 
 typedef struct locale {
   struct objc_object object;

@@ -15,8 +15,7 @@ extern struct objc_class OBJC_CLASS_$_NSMethodSignature;
 
 extern method *class_getInstanceMethod(Class class, SEL selector);
 
-// --- NSMethodSignature
-// -------------------------------------------------------------
+// --- NSMethodSignature -------------------------------------------------------
 
 enum { MAX_TYPES = 64 };
 
@@ -134,8 +133,7 @@ METHODS(signature_class_methods,
 DEFINE_CLASS(NSMethodSignature, NSObject, sizeof(signature), signature_methods,
              &signature_class_methods);
 
-// --- NSInvocation
-// ----------------------------------------------------------------------
+// --- NSInvocation ------------------------------------------------------------
 
 typedef struct invocation {
   struct objc_object object;
@@ -281,8 +279,7 @@ static int invocation_retains(id self, SEL _cmd) {
   return ((invocation *)self)->retains;
 }
 
-// --- Between values and the registers of a call
-// --------------------------------------------
+// --- Between values and the registers of a call ------------------------------
 
 // Returns where a piece lies in the frame.
 static void *piece_at(call_frame *frame, const value_piece *piece) {
@@ -406,8 +403,7 @@ METHODS(invocation_class_methods, METHOD("invocationWithMethodSignature:",
 DEFINE_CLASS(NSInvocation, NSObject, sizeof(invocation), invocation_methods,
              &invocation_class_methods);
 
-// --- Forwarding
-// ----------------------------------------------------------------------------
+// --- Forwarding --------------------------------------------------------------
 
 // Called by message_forward with the arguments of a message that has no method.
 void forward_invocation(call_frame *frame);
@@ -463,8 +459,7 @@ static category object_category = {
 static category *object_listed __attribute__((section("objc_catlist"), used)) =
     &object_category;
 
-// --- NSProxy: a root class that stands for another object
-// --------------------------------------
+// --- NSProxy: a root class that stands for another object --------------------
 
 static id proxy_alloc(id self, SEL _cmd) {
   (void)_cmd;

@@ -95,8 +95,7 @@ static id observations_of(id object) {
   return objc_autorelease(copy);
 }
 
-// --- The hidden subclass
-// ----------------------------------------------------------
+// --- The hidden subclass -----------------------------------------------------
 
 static Class hidden_class(id self, SEL _cmd) {
   (void)_cmd;
@@ -178,8 +177,7 @@ static void hide_setter(id object, id key) {
   }
 }
 
-// --- Telling
-// --------------------------------------------------------------------------
+// --- Telling -----------------------------------------------------------------
 
 static id or_null(id value) {
   return value ? value : SEND(id(*)(id, SEL), CLASS_OF(NSNull), "null");
@@ -250,8 +248,7 @@ static void did_change(id self, SEL _cmd, id key) {
   }
 }
 
-// --- Adding and removing
-// -------------------------------------------------------------------
+// --- Adding and removing -----------------------------------------------------
 
 static void add_to_list(id owner, observation *of) {
   pthread_mutex_lock(&lock);
@@ -379,8 +376,7 @@ static void observe_value(id self, SEL _cmd, id path, id object, id change,
                   (void *)self, class_name(self->isa), string_utf8(path));
 }
 
-// --- What a class says of its keys
-// ----------------------------------------------------------
+// --- What a class says of its keys -------------------------------------------
 
 static int class_is_automatic(Class self, SEL _cmd, id key) {
   (void)_cmd;

@@ -38,8 +38,7 @@ enum { MAX_STEPS = 50000000, MAX_DEPTH = 6000 };
 static bool match(matcher *m, const node *of, size_t at,
                   const continuation *then);
 
-// --- Characters
-// ------------------------------------------------------------------
+// --- Characters --------------------------------------------------------------
 
 // Reads the character at a place, and where the next one is.
 static uint32_t code_at(const matcher *m, size_t at, size_t *out_next) {
@@ -136,8 +135,7 @@ static bool match_place(const matcher *m, const node *of, size_t at) {
   }
 }
 
-// --- What follows
-// ------------------------------------------------------------------
+// --- What follows ------------------------------------------------------------
 
 static bool repeat(matcher *m, const node *of, size_t turns, size_t at,
                    const continuation *then);
@@ -190,8 +188,7 @@ static bool match_list(matcher *m, const node *first, size_t at,
   return match(m, first, at, first->next ? &rest : then);
 }
 
-// --- Repetitions
-// --------------------------------------------------------------------
+// --- Repetitions -------------------------------------------------------------
 
 // Repeats one character as often as it goes, then ever less, or the other way.
 static bool repeat_one(matcher *m, const node *of, size_t at,
@@ -244,8 +241,7 @@ static bool repeat(matcher *m, const node *of, size_t turns, size_t at,
   return of->mode != LAZY && resume(m, then, at);
 }
 
-// --- Nodes
-// ----------------------------------------------------------------------------
+// --- Nodes -------------------------------------------------------------------
 
 // Matches a node by itself, which ends at stop where that is not SIZE_MAX.
 static bool match_alone(matcher *m, const node *of, size_t at, size_t stop) {

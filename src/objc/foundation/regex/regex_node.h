@@ -68,8 +68,7 @@ struct regex {
   group_name *names;
 };
 
-// --- Characters (regex_chars.c)
-// ---------------------------------------------------
+// --- Characters (regex_chars.c) ----------------------------------------------
 
 typedef struct char_class char_class;
 

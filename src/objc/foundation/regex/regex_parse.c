@@ -144,8 +144,7 @@ static uint32_t take_escaped_code(parser *in) {
   }
 }
 
-// --- Sets
-// --------------------------------------------------------------------------
+// --- Sets --------------------------------------------------------------------
 
 static set_item *add_item(parser *in, node *set) {
   set_item *made = allocate(in, sizeof *made);
@@ -308,8 +307,7 @@ static node *parse_set(parser *in) {
   return in->error ? NULL : set;
 }
 
-// --- Groups
-// ---------------------------------------------------------------------------
+// --- Groups ------------------------------------------------------------------
 
 static node *parse_choice(parser *in);
 
@@ -421,8 +419,7 @@ static node *parse_group(parser *in) {
   return made;
 }
 
-// --- Atoms
-// ------------------------------------------------------------------------------
+// --- Atoms -------------------------------------------------------------------
 
 static node *char_node(parser *in, uint32_t code) {
   node *made = node_make(in, NODE_CHAR);
@@ -605,8 +602,7 @@ static node *parse_choice(parser *in) {
   return made->first->next ? made : made->first;
 }
 
-// --- A whole pattern
-// -------------------------------------------------------------------------
+// --- A whole pattern ---------------------------------------------------------
 
 static node *parse_literal(parser *in) {
   node *made = node_make(in, NODE_SEQUENCE), **last = &made->first;

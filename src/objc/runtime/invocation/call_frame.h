@@ -38,8 +38,7 @@ void call_with_frame(IMP imp, call_frame *frame);
 // forward_invocation of Foundation.
 extern const char message_forward[];
 
-// --- Types (types.c)
-// ---------------------------------------------------------------
+// --- Types (types.c) ---------------------------------------------------------
 
 // Returns where the type at types ends, its offset digits included, and sets
 // the size and alignment in bytes.
@@ -52,8 +51,7 @@ typedef void scalar_visitor(char kind, size_t offset, size_t bytes,
                             void *context);
 void type_scalars(const char *type, scalar_visitor *visit, void *context);
 
-// --- Where a value goes (placement_*.c)
-// ----------------------------------------------
+// --- Where a value goes (placement_*.c) --------------------------------------
 
 typedef enum value_place {
   IN_GENERAL,
