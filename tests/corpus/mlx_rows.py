@@ -303,18 +303,18 @@ def scan(random):
     elements = (FLOAT32, FLOAT16, BY_NAME["int32"], BY_NAME["uint8"])
     ways = [(inclusive, reverse) for inclusive in (True, False)
             for reverse in (False, True)]
-    few = ways if FULL else ways[1:3]
+    # All ways of one sum, of the others one in turn, unless METTLE_CORPUS_FULL
+    # is set.
+    cases = [(name, e, *way) for i, name in enumerate(SCANS)
+             for k, e in enumerate(elements) for j, way in enumerate(ways)
+             if FULL or i == k == 0 or (i + k) % len(ways) == j]
     instances = [(f"{name}_{e.name}_{i:d}{r:d}", "contiguous_scan", e.metal,
                   e.metal, f"{name}<{e.metal}>", 4, str(i).lower(),
-                  str(r).lower())
-                 for name in SCANS for e in elements
-                 for i, r in (ways if e is FLOAT32 else few)]
+                  str(r).lower()) for name, e, i, r in cases]
     library = mlx.library(["defines.h", "utils.h", "binary_ops.h", "scan.h"],
                           instances, before=("metal_math", "metal_simdgroup"))
-    for name in SCANS:
-        for e in elements:
-            for way in ways if e is FLOAT32 else few:
-                _scan(random, library, name, e, *way)
+    for case in cases:
+        _scan(random, library, *case)
 
 
 def _scanned(name, e, x, inclusive, reverse):

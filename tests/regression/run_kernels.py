@@ -14,7 +14,7 @@ made small. Comment lines at its top say how to run it and what must come out:
 
 A file may have several runs; an expect belongs to the run above it. Each run
 is made plain and with --debug; with --by-turns, which is for slow builds, every
-other kernel's runs are made plain, and a quarter of the others' with --debug.
+fourth kernel's runs are made plain, and one in sixteen's with --debug.
 With --device cuda each is made there, plain, with METTLE_EXACT=1, several at a
 time. The last line is "N passed, N failed", with "N skipped" behind it if there
 are."""
@@ -120,7 +120,7 @@ def main():
             turn = turns.setdefault((path, arguments[0]), len(turns))
             ways = ([], ["--debug"])
             if by_turns:
-                ways = ways[:1] if turn % 2 == 0 else ways[1:] * (turn % 8 == 1)
+                ways = ways[:1] * (turn % 4 == 0) + ways[1:] * (turn % 16 == 1)
             for extra in ways:
                 wrong = run(path, arguments, expected, extra)
                 failed += wrong is not None
