@@ -103,7 +103,11 @@ class Check(unittest.TestCase):
         lib = mettle.compile_shader("""
 #include <metal_stdlib>
 using namespace metal;
-struct Look { array<texture2d<float>, 2> in; texture2d<float, access::read_write> both; device float *sums; };
+struct Look {
+  array<texture2d<float>, 2> in;
+  texture2d<float, access::read_write> both;
+  device float *sums;
+};
 kernel void add(constant Look &a, uint i [[thread_position_in_grid]]) {
   texture2d<float> odd_or_even = i & 1 ? a.in[1] : a.in[0];
   a.sums[i] = odd_or_even.read(uint2(i, 0)).x + a.in[0].read(uint2(3, 0)).y;
