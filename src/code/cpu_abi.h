@@ -65,7 +65,10 @@ typedef struct mtli_cpu_position {
   // that is NULL where a worker's share begins if will_finish is set.
   uint32_t reserved[12];
 } mtli_cpu_position;
-enum { MTLI_CPU_TRAP_TEXT_OFFSET = 24 };
+enum {
+  MTLI_CPU_TRAP_TEXT_OFFSET = 24,
+  MTLI_CPU_COUNT_SHIFT = 16,  // in thread_in_group, of the number of threads
+};
 
 // A worker's memory, two pieces aligned to 64. Its scratch:
 //   offset 0    mtli_cpu_position, 64 bytes

@@ -222,9 +222,6 @@ static void describe_improper(const cpu_fault *fault, char *text,
   }
 }
 
-// In mtli_cpu_position.thread_in_group, of the number of threads.
-enum { CPU_COUNT_SHIFT = 16 };
-
 // Describes the fault.
 static void describe(const cpu_job *job, const cpu_context *context, char *text,
                      size_t capacity) {
@@ -356,7 +353,7 @@ static uint32_t count_of(const cpu_job *job, const cpu_context *context,
   if (kernel->tier != MTLI_TIER_1 || is_noted) {
     return 1;
   }
-  const uint32_t at_once = position->thread_in_group >> CPU_COUNT_SHIFT;
+  const uint32_t at_once = position->thread_in_group >> MTLI_CPU_COUNT_SHIFT;
   const uint32_t count = at_once ? at_once : MTL_SIMD_WIDTH;
   const uint32_t threads = side_of(job, position, 0) *
                            side_of(job, position, 1) *
@@ -371,7 +368,7 @@ static void write_threads(const cpu_job *job, const cpu_context *context,
                           char *out, size_t capacity) {
   const mtli_cpu_position *position = context->scratch;
   const uint32_t first =
-      position->thread_in_group & ((1u << CPU_COUNT_SHIFT) - 1);
+      position->thread_in_group & ((1u << MTLI_CPU_COUNT_SHIFT) - 1);
   const uint32_t count = count_of(job, context, first);
   const thread_place a = place_of(job, position, first);
   const thread_place b = place_of(job, position, first + count - 1);
