@@ -167,8 +167,8 @@ static bool is_of_use(void *context, check_further *access) {
   return conflicts(l, access->segment);
 }
 
-// Moves an access of an earlier dispatch out of the cell: nothing orders it
-// before the running one.
+// Moves an access from the word's shadow cell to its list (further.c), where it
+// is of an earlier dispatch and unordered with the running access.
 static void move_out(look *l, check_segment segment, uint32_t site,
                      uint32_t bytes) {
   if (l->memory && segment < l->s->dispatch_first && conflicts(l, segment)) {

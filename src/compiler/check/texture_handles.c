@@ -3,7 +3,8 @@
 // A texture in an argument buffer is one of its pointers, which leads to no
 // buffer.
 //
-// Requires  the types of the library's textures, as the front end names them
+// Requires  the struct types of textures in address computations, as the front
+//           end emits them ("struct.metal::texture2d"): before SROA
 // Leaves    calls of HANDLE_MARK around the handles that textures hold
 #include <stdlib.h>
 #include <string.h>

@@ -445,8 +445,8 @@ class MetalConsumer : public SemaConsumer {
     return Facts;
   }
 
-  // True if a program's struct has a tensor that the host binds, which it has
-  // by an identifier on Metal.
+  // True if a type is or contains a tensor_handle, a tensor that the host
+  // binds. In a struct in memory it is an identifier of 8 bytes on Metal.
   static bool holdsTensor(QualType T) {
     while (const auto *A = dyn_cast<ArrayType>(T.getCanonicalType()))
       T = A->getElementType();

@@ -223,36 +223,13 @@ static int write_data_error(id self, SEL _cmd, id data, id *out_error) {
 
 // --- Where it is -------------------------------------------------------------
 
-static unsigned long long seek(id self, long long to, int from) {
+// Moves the offset, and sets out to where it is.
+static int seek(id self, off_t to, int from, unsigned long long *out,
+                id *out_error, bool raises) {
   const handle_object *of = (handle_object *)self;
   const off_t at = lseek(of->descriptor, to, from);
   if (at < 0) {
-    failed(of, false, NULL, true);
-  }
-  return (unsigned long long)at;
-}
-
-static unsigned long long handle_offset(id self, SEL _cmd) {
-  (void)_cmd;
-  return seek(self, 0, SEEK_CUR);
-}
-
-static unsigned long long seek_end(id self, SEL _cmd) {
-  (void)_cmd;
-  return seek(self, 0, SEEK_END);
-}
-
-static void seek_to(id self, SEL _cmd, unsigned long long offset) {
-  (void)_cmd;
-  seek(self, (long long)offset, SEEK_SET);
-}
-
-static int at_offset(id self, off_t to, int from, unsigned long long *out,
-                     id *out_error) {
-  const handle_object *of = (handle_object *)self;
-  const off_t at = lseek(of->descriptor, to, from);
-  if (at < 0) {
-    failed(of, false, out_error, false);
+    failed(of, false, out_error, raises);
     return 0;
   }
   if (out) {
@@ -261,45 +238,68 @@ static int at_offset(id self, off_t to, int from, unsigned long long *out,
   return 1;
 }
 
+static unsigned long long handle_offset(id self, SEL _cmd) {
+  (void)_cmd;
+  unsigned long long at = 0;
+  seek(self, 0, SEEK_CUR, &at, NULL, true);
+  return at;
+}
+
+static unsigned long long seek_end(id self, SEL _cmd) {
+  (void)_cmd;
+  unsigned long long at = 0;
+  seek(self, 0, SEEK_END, &at, NULL, true);
+  return at;
+}
+
+static void seek_to(id self, SEL _cmd, unsigned long long offset) {
+  (void)_cmd;
+  seek(self, (off_t)offset, SEEK_SET, NULL, NULL, true);
+}
+
 static int get_offset(id self, SEL _cmd, unsigned long long *out,
                       id *out_error) {
   (void)_cmd;
-  return at_offset(self, 0, SEEK_CUR, out, out_error);
+  return seek(self, 0, SEEK_CUR, out, out_error, false);
 }
 
 static int seek_end_error(id self, SEL _cmd, unsigned long long *out,
                           id *out_error) {
   (void)_cmd;
-  return at_offset(self, 0, SEEK_END, out, out_error);
+  return seek(self, 0, SEEK_END, out, out_error, false);
 }
 
 static int seek_to_error(id self, SEL _cmd, unsigned long long offset,
                          id *out_error) {
   (void)_cmd;
-  return at_offset(self, (off_t)offset, SEEK_SET, NULL, out_error);
+  return seek(self, (off_t)offset, SEEK_SET, NULL, out_error, false);
+}
+
+static int cut(id self, off_t length, id *out_error, bool raises) {
+  const handle_object *of = (handle_object *)self;
+  if (ftruncate(of->descriptor, length)) {
+    failed(of, true, out_error, raises);
+    return 0;
+  }
+  return seek(self, length, SEEK_SET, NULL, out_error, raises);
 }
 
 static int truncate_error(id self, SEL _cmd, unsigned long long offset,
                           id *out_error) {
-  const handle_object *of = (handle_object *)self;
-  if (ftruncate(of->descriptor, (off_t)offset)) {
-    failed(of, true, out_error, false);
-    return 0;
-  }
-  return seek_to_error(self, _cmd, offset, out_error);
+  (void)_cmd;
+  return cut(self, (off_t)offset, out_error, false);
 }
 
 static void truncate_to(id self, SEL _cmd, unsigned long long offset) {
-  if (ftruncate(((handle_object *)self)->descriptor, (off_t)offset)) {
-    failed((handle_object *)self, true, NULL, true);
-  }
-  seek_to(self, _cmd, offset);
+  (void)_cmd;
+  cut(self, (off_t)offset, NULL, true);
 }
 
 static int synchronize_error(id self, SEL _cmd, id *out_error) {
   (void)_cmd;
   const handle_object *of = (handle_object *)self;
-  // A pipe or terminal has nothing to synchronize.
+  // fsync gives EINVAL for a pipe or a terminal, which keep nothing, and EROFS
+  // for a file system that is not written.
   if (fsync(of->descriptor) && errno != EINVAL && errno != EROFS) {
     failed(of, true, out_error, false);
     return 0;

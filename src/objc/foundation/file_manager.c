@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// file_manager.c: NSFileManager, NSDirectoryEnumerator and NSFileHandle.
+// file_manager.c: NSFileManager and NSDirectoryEnumerator.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -376,30 +376,13 @@ DEFINE_CLASS(NSDirectoryEnumerator, NSEnumerator, sizeof(directory_enumerator),
 
 // --- Changes -----------------------------------------------------------------
 
-static bool make_folders(const char *path) {
-  char *copy = strdup(path);
-  bool made = copy != NULL;
-  for (char *at = copy; made && at;) {
-    at = strchr(at + 1, '/');
-    if (at) {
-      *at = 0;
-    }
-    made = !mkdir(copy, 0777) || errno == EEXIST;
-    if (at) {
-      *at = '/';
-    }
-  }
-  free(copy);
-  return made;
-}
-
 static int manager_create_directory(id self, SEL _cmd, id path,
                                     signed char makes_parents, id attributes,
                                     id *out_error) {
   (void)self;
   (void)_cmd;
   (void)attributes;
-  return done(makes_parents ? make_folders(string_utf8(path))
+  return done(makes_parents ? file_make_folders(string_utf8(path), 0777)
                             : !mkdir(string_utf8(path), 0777),
               path, true, out_error);
 }

@@ -93,6 +93,23 @@ char *file_read(const char *path, size_t *out_length, id *out_error) {
   return bytes;
 }
 
+bool file_make_folders(const char *path, mode_t mode) {
+  char *copy = strdup(path);
+  bool made = copy != NULL;
+  for (char *at = copy; made && at;) {
+    at = strchr(at + 1, '/');
+    if (at) {
+      *at = 0;
+    }
+    made = !mkdir(copy, mode) || errno == EEXIST;
+    if (at) {
+      *at = '/';
+    }
+  }
+  free(copy);
+  return made;
+}
+
 bool file_write(const char *path, const void *bytes, size_t length,
                 id *out_error) {
   char *temporary = NULL;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "objc/runtime/abi.h"
@@ -20,6 +21,10 @@ bool file_write(const char *path, const void *bytes, size_t length,
 // Sets *out_error, where the caller gave one, from errno: Cocoa's number for a
 // file that could not be read, or written, and POSIX' under it.
 void file_error(id *out_error, const char *path, bool writes);
+
+// Creates a directory and its parents, where they do not exist, with this mode
+// less the umask. False, with errno, if one cannot be created.
+bool file_make_folders(const char *path, mode_t mode);
 
 // Makes an NSDate of a time that stat gives.
 id file_date(struct timespec time);

@@ -69,6 +69,8 @@ unichar utf16_unit(const char *utf8, size_t bytes, size_t unit_index);
 // Writes the units of UTF-8 to out, which has room for one a byte, and returns
 // their number.
 size_t utf16_from_utf8(const char *utf8, size_t bytes, unichar *out);
+// Writes the UTF-8 of a code point, 1 to 4 bytes; returns where it ends.
+char *utf8_put(char *out, uint32_t character);
 // Writes the UTF-8 of units [count] to out, which has room for 3 * count, and
 // returns its bytes.
 size_t utf8_from_utf16(const unichar *units, size_t count, char *out);

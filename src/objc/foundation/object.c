@@ -181,7 +181,8 @@ static int object_is_kind(id self, SEL _cmd, Class other) {
 
 static int object_is_member(id self, SEL _cmd, Class other) {
   (void)_cmd;
-  // As description: of an observed object, its class.
+  // By the method, like description: an observed object's isa is a hidden
+  // subclass (key_observing.c).
   return SEND(Class(*)(id, SEL), self, "class") == other;
 }
 

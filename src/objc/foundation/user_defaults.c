@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
+#include "objc/foundation/files.h"
 #include "objc/foundation/foundation.h"
 
 extern struct objc_class OBJC_CLASS_$_NSArray;
@@ -45,18 +45,6 @@ static id path_for(const char *name) {
              ? string_make_printf("%s/mettle/defaults/%s.plist", folder, name)
              : string_make_printf("%s/.config/mettle/defaults/%s.plist",
                                   home ? home : "/tmp", name);
-}
-
-// Creates the folders that lie above a path.
-static void make_folders(const char *path) {
-  char *copy = strdup(path);
-  for (char *at = copy ? strchr(copy + 1, '/') : NULL; at;
-       at = strchr(at + 1, '/')) {
-    *at = 0;
-    mkdir(copy, 0700);
-    *at = '/';
-  }
-  free(copy);
 }
 
 static id read_arguments(void) {
@@ -133,7 +121,9 @@ static id defaults_object(id self, SEL _cmd, id key) {
 }
 
 static int save(const defaults *of) {
-  make_folders(string_utf8(of->path));
+  const id folder =
+      SEND(id(*)(id, SEL), of->path, "stringByDeletingLastPathComponent");
+  file_make_folders(string_utf8(folder), 0700);
   return SEND(int (*)(id, SEL, id, int), of->saved,
               "writeToFile:atomically:", of->path, 1);
 }

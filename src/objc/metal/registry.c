@@ -96,7 +96,8 @@ OBJC_EXPORT int IORegistryEntryGetRegistryEntryID(io_object entry,
   return device ? IO_SUCCESS : IO_NOT_FOUND;
 }
 
-// Returns the caller's reference; NULL for a property that is not there.
+// Returns a property, retained for the caller; NULL if the entry does not have
+// it.
 OBJC_EXPORT id IORegistryEntryCreateCFProperty(io_object entry, id key,
                                                id allocator, uint32_t options) {
   (void)allocator;

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "objc/foundation/foundation.h"
+#include "objc/foundation/string_stream.h"
 #include "objc/foundation/formats/time_zone.h"
 
 extern struct objc_class OBJC_CLASS_$_NSDate;
@@ -171,9 +172,9 @@ static bool put_char(void *out, char is) {
 
 static id format_date(const char *pattern, double since_1970, id zone) {
   const moment of = moment_of(since_1970, zone);
-  char *text = NULL;
-  size_t length;
-  FILE *out = open_memstream(&text, &length);
+  string_stream made;
+  string_stream_open(&made);
+  FILE *out = made.file;
   while (*pattern) {
     bool matches;
     if (*pattern == '\'') {
@@ -186,10 +187,7 @@ static id format_date(const char *pattern, double since_1970, id zone) {
       fputc(*pattern++, out);
     }
   }
-  fclose(out);
-  const id made = string_make(text);
-  free(text);
-  return made;
+  return string_stream_close(&made);
 }
 
 // --- Reading -----------------------------------------------------------------

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "objc/foundation/foundation.h"
+#include "objc/foundation/string_stream.h"
 
 extern struct objc_class OBJC_CLASS_$_NSByteCountFormatter;
 extern struct objc_class OBJC_CLASS_$_NSFormatter;
@@ -249,7 +250,6 @@ static id number_string(id self, SEL _cmd, id number) {
     value.point = value.count;
     value.count = plain == 0 ? 0 : value.count;
   } else if (type == 'f') {  // its own digits, not those of the double
-    snprintf(value.digits, sizeof value.digits, "%.9g", plain);
     for (int i = 1; i < 9; ++i) {
       char text[40];
       snprintf(text, sizeof text, "%.*g", i, plain);
@@ -261,19 +261,16 @@ static id number_string(id self, SEL _cmd, id number) {
     value = decimal_of(plain);
   }
   value.point += of->style == STYLE_PERCENT ? 2 : 0;
-  char *text = NULL;
-  size_t length = 0;
-  FILE *out = open_memstream(&text, &length);
+  string_stream made;
+  string_stream_open(&made);
+  FILE *out = made.file;
   fputs(value.is_negative ? text_of(of, TEXT_MINUS) : "", out);
   fputs(text_of(of, TEXT_PREFIX), out);
   fputs(of->style == STYLE_CURRENCY ? text_of(of, TEXT_CURRENCY) : "", out);
   put_number(out, of, &value);
   fputs(of->style == STYLE_PERCENT ? text_of(of, TEXT_PERCENT) : "", out);
   fputs(text_of(of, TEXT_SUFFIX), out);
-  fclose(out);
-  const id made = string_make(text);
-  free(text);
-  return made;
+  return string_stream_close(&made);
 }
 
 static id number_localized(Class self, SEL _cmd, id number, NSUInteger style) {

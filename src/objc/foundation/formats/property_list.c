@@ -95,17 +95,6 @@ static bool take_end(reader *in, const char *name) {
   return skip_behind(in, ">");
 }
 
-static size_t utf8_put(unsigned long code, char *out) {
-  unichar units[2] = {(unichar)code, 0};
-  size_t count = 1;
-  if (code > 0xffff) {
-    units[0] = (unichar)(0xd800 + ((code - 0x10000) >> 10));
-    units[1] = (unichar)(0xdc00 + ((code - 0x10000) & 0x3ff));
-    count = 2;
-  }
-  return utf8_from_utf16(units, count, out);
-}
-
 // Replaces the entity at text by its character; returns the entity's length, 1
 // for a plain "&".
 static size_t put_entity(const char *text, size_t length, char *out,
@@ -131,7 +120,7 @@ static size_t put_entity(const char *text, size_t length, char *out,
     const unsigned long code = text[2] == 'x' ? strtoul(text + 3, &end, 16)
                                               : strtoul(text + 2, &end, 10);
     if (*end == ';' && code && code < 0x110000) {
-      *out_bytes = utf8_put(code, out);
+      *out_bytes = (size_t)(utf8_put(out, (uint32_t)code) - out);
       return (size_t)(end + 1 - text);
     }
   }

@@ -8,6 +8,7 @@
 
 #include "objc/foundation/foundation.h"
 #include "objc/foundation/regex/regex.h"
+#include "objc/foundation/string_stream.h"
 #include "objc/runtime/memory/block.h"
 
 extern struct objc_class OBJC_CLASS_$_NSMutableString;
@@ -286,9 +287,9 @@ static void put_template(FILE *out, const char *text, id string, id match) {
 static id replaced(id self, SEL _cmd, id string, NSUInteger options,
                    NSRange range, id template_text) {
   const id all = matches(self, _cmd, string, options, range);
-  char *text = NULL;
-  size_t length;
-  FILE *out = open_memstream(&text, &length);
+  string_stream made;
+  string_stream_open(&made);
+  FILE *out = made.file;
   size_t end = 0;
   for (size_t i = 0; i < array_count(all); ++i) {
     const id match = array_at(all, i);
@@ -299,10 +300,7 @@ static id replaced(id self, SEL _cmd, id string, NSUInteger options,
   }
   const NSUInteger whole = SEND(NSUInteger(*)(id, SEL), string, "length");
   put_range(out, string, (NSRange){end, whole - end});
-  fclose(out);
-  const id made = string_make_bytes(text, length);
-  free(text);
-  return made;
+  return string_stream_close(&made);
 }
 
 static NSUInteger replace(id self, SEL _cmd, id string, NSUInteger options,
@@ -318,30 +316,24 @@ static id replacement(id self, SEL _cmd, id match, id string, NSInteger offset,
   (void)self;
   (void)_cmd;
   (void)offset;
-  char *text = NULL;
-  size_t length;
-  FILE *out = open_memstream(&text, &length);
+  string_stream made;
+  string_stream_open(&made);
+  FILE *out = made.file;
   put_template(out, string_utf8(template_text), string, match);
-  fclose(out);
-  const id made = string_make_bytes(text, length);
-  free(text);
-  return made;
+  return string_stream_close(&made);
 }
 
 static id escaped(id string, const char *special) {
-  char *text = NULL;
-  size_t length;
-  FILE *out = open_memstream(&text, &length);
+  string_stream made;
+  string_stream_open(&made);
+  FILE *out = made.file;
   for (const char *at = string_utf8(string); *at; ++at) {
     if (strchr(special, *at)) {
       fputc('\\', out);
     }
     fputc(*at, out);
   }
-  fclose(out);
-  const id made = string_make_bytes(text, length);
-  free(text);
-  return made;
+  return string_stream_close(&made);
 }
 
 static id escaped_pattern(id self, SEL _cmd, id string) {

@@ -10,6 +10,7 @@
 
 #include "objc/foundation/foundation.h"
 #include "objc/foundation/messages/invocation.h"
+#include "objc/foundation/messages/key_names.h"
 #include "objc/runtime/invocation/call_frame.h"
 
 extern struct objc_class OBJC_CLASS_$_MettleKeyObservation;
@@ -44,7 +45,7 @@ enum {
   OPTION_INITIAL = 4,
   OPTION_PRIOR = 8,
 };
-enum { CHANGE_SETTING = 1, NAME_BYTES = 256, ASSOCIATION_RETAIN = 1 };
+enum { CHANGE_SETTING = 1, ASSOCIATION_RETAIN = 1 };
 
 // An observer of one key of an object, the owner, which has it in its list. Of
 // a path "a.b" a second one observes key b of what a is.
@@ -114,7 +115,7 @@ static id key_of_setter(SEL selector) {
       strchr(selector, ':') != selector + length - 1) {
     return NULL;
   }
-  char text[NAME_BYTES];
+  char text[KEY_NAME_BYTES];
   snprintf(text, sizeof text, "%c%.*s", tolower((unsigned char)selector[3]),
            (int)(length - 5), selector + 4);
   return string_make(text);
@@ -141,7 +142,7 @@ static Class hide(id object) {
   if (is_hidden(object->isa)) {
     return object->isa;
   }
-  char name[NAME_BYTES];
+  char name[KEY_NAME_BYTES];
   snprintf(name, sizeof name, "NSKVONotifying_%s", class_name(object->isa));
   pthread_mutex_lock(&lock);
   Class made = objc_getClass(name);
@@ -165,10 +166,8 @@ static void hide_setter(id object, id key) {
             "automaticallyNotifiesObserversForKey:", key)) {
     return;
   }
-  char name[NAME_BYTES];
-  const char *text = string_utf8(key);
-  snprintf(name, sizeof name, "set%c%s:", toupper((unsigned char)*text),
-           *text ? text + 1 : "");
+  char name[KEY_NAME_BYTES];
+  key_name(name, "set", string_utf8(key), true, ":");
   const SEL selector = sel_registerName(name);
   const method *setter = class_getInstanceMethod(object->isa, selector);
   if (setter && setter->imp != (IMP)message_forward) {
@@ -336,7 +335,8 @@ static void add_observer(id self, SEL _cmd, id observer, id path,
   }
 }
 
-// Removes the newest one that matches; with any, whatever its context.
+// Removes the observation that was added last among those of this observer and
+// key path; unless any is true, of this context.
 static void remove_one(id self, id observer, id path, bool any, void *context) {
   const id all = observations_of(self);
   for (size_t i = all ? array_count(all) : 0; i-- > 0;) {
@@ -380,10 +380,9 @@ static void observe_value(id self, SEL _cmd, id path, id object, id change,
 
 static int class_is_automatic(Class self, SEL _cmd, id key) {
   (void)_cmd;
-  char name[NAME_BYTES];
-  const char *text = string_utf8(key);
-  snprintf(name, sizeof name, "automaticallyNotifiesObserversOf%c%s",
-           toupper((unsigned char)*text), *text ? text + 1 : "");
+  char name[KEY_NAME_BYTES];
+  key_name(name, "automaticallyNotifiesObserversOf", string_utf8(key), true,
+           "");
   const SEL selector = sel_registerName(name);
   return !class_getInstanceMethod(((id)self)->isa, selector) ||
          ((int (*)(id, SEL))objc_msgSend)((id)self, selector);
@@ -391,10 +390,8 @@ static int class_is_automatic(Class self, SEL _cmd, id key) {
 
 static id class_affecting(Class self, SEL _cmd, id key) {
   (void)_cmd;
-  char name[NAME_BYTES];
-  const char *text = string_utf8(key);
-  snprintf(name, sizeof name, "keyPathsForValuesAffecting%c%s",
-           toupper((unsigned char)*text), *text ? text + 1 : "");
+  char name[KEY_NAME_BYTES];
+  key_name(name, "keyPathsForValuesAffecting", string_utf8(key), true, "");
   const SEL selector = sel_registerName(name);
   return class_getInstanceMethod(((id)self)->isa, selector)
              ? ((id(*)(id, SEL))objc_msgSend)((id)self, selector)

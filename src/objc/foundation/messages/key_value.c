@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "objc/foundation/foundation.h"
+#include "objc/foundation/messages/key_names.h"
 
 extern struct objc_class OBJC_CLASS_$_NSNumber;
 extern struct objc_class OBJC_CLASS_$_NSArray;
@@ -22,8 +23,6 @@ extern const char *method_getTypeEncoding(void *getter_or_setter);
 extern SEL sel_registerName(const char *name);
 extern const char *class_getName(Class class);
 
-enum { NAME_BYTES = 256 };
-
 static __attribute__((noreturn)) void undefined(id self, const char *key) {
   exception_raise("NSUnknownKeyException",
                   "[<%s> valueForUndefinedKey:]: this class is not key value "
@@ -31,12 +30,10 @@ static __attribute__((noreturn)) void undefined(id self, const char *key) {
                   class_getName(self->isa), key);
 }
 
-// Writes prefix + key + suffix, with the key's first letter unchanged or in
-// upper case.
-static void name(char *out, const char *prefix, const char *key, bool upper,
-                 const char *suffix) {
+void key_name(char *out, const char *prefix, const char *key, bool upper,
+              const char *suffix) {
   const int first = upper ? toupper((unsigned char)*key) : *key;
-  snprintf(out, NAME_BYTES, "%s%c%s%s", prefix, first, *key ? key + 1 : "",
+  snprintf(out, KEY_NAME_BYTES, "%s%c%s%s", prefix, first, *key ? key + 1 : "",
            suffix);
 }
 
@@ -119,13 +116,13 @@ static void store(id object, const char *type, void *place) {
 // --- valueForKey: ------------------------------------------------------------
 
 static ivar_handle *find_ivar(id self, const char *key) {
-  char text[NAME_BYTES];
+  char text[KEY_NAME_BYTES];
   static const struct {
     const char *prefix;
     bool upper;
   } names[] = {{"_", false}, {"_is", true}, {"", false}, {"is", true}};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
-    name(text, names[i].prefix, key, names[i].upper, "");
+    key_name(text, names[i].prefix, key, names[i].upper, "");
     ivar_handle *found = class_getInstanceVariable(self->isa, text);
     if (found) {
       return found;
@@ -141,11 +138,11 @@ static id value_for_key(id self, SEL _cmd, id key_string) {
     const char *prefix;
     bool upper;
   } getters[] = {{"get", true}, {"", false}, {"is", true}, {"_", false}};
-  char text[NAME_BYTES];
+  char text[KEY_NAME_BYTES];
   uint64_t value[2] = {0};
   bool has_value = false;
   for (size_t i = 0; i < sizeof getters / sizeof *getters; ++i) {
-    name(text, getters[i].prefix, key, getters[i].upper, "");
+    key_name(text, getters[i].prefix, key, getters[i].upper, "");
     const SEL selector = sel_registerName(text);
     void *getter_or_setter = class_getInstanceMethod(self->isa, selector);
     if (getter_or_setter) {
@@ -223,8 +220,8 @@ static const char *argument_type(const char *types) {
 static void set_value(id self, SEL _cmd, id object, id key_string) {
   (void)_cmd;
   const char *key = string_utf8(key_string);
-  char text[NAME_BYTES];
-  name(text, "set", key, true, ":");
+  char text[KEY_NAME_BYTES];
+  key_name(text, "set", key, true, ":");
   const SEL selector = sel_registerName(text);
   void *getter_or_setter = class_getInstanceMethod(self->isa, selector);
   if (getter_or_setter &&

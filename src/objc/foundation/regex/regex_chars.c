@@ -131,6 +131,15 @@ bool regex_class_has(const char_class *of, uint32_t code) {
   return of->has(code);
 }
 
+uint32_t regex_take_code(const uint16_t *units, size_t count, size_t *at) {
+  const uint32_t high = units[(*at)++];
+  if ((high & 0xfc00) != 0xd800 || *at >= count ||
+      (units[*at] & 0xfc00) != 0xdc00) {
+    return high;
+  }
+  return 0x10000 + ((high & 0x3ff) << 10) + (units[(*at)++] & 0x3ff);
+}
+
 uint32_t regex_fold(uint32_t code) {
   return (uint32_t)towlower_l((wint_t)code, tables());
 }

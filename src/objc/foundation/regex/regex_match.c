@@ -40,26 +40,14 @@ static bool match(matcher *m, const node *of, size_t at,
 
 // --- Characters --------------------------------------------------------------
 
-// Reads the character at a place, and where the next one is.
-static uint32_t code_at(const matcher *m, size_t at, size_t *out_next) {
-  const uint16_t *units = m->text->units;
-  const uint32_t high = units[at];
-  if ((high & 0xfc00) == 0xd800 && at + 1 < m->high &&
-      (units[at + 1] & 0xfc00) == 0xdc00) {
-    *out_next = at + 2;
-    return 0x10000 + ((high & 0x3ff) << 10) + (units[at + 1] & 0x3ff);
-  }
-  *out_next = at + 1;
-  return high;
-}
-
 // Matches a node that is one character; false for others, too.
 static bool match_one(const matcher *m, const node *of, size_t at,
                       size_t *out_next) {
   if (at >= m->text->last) {
     return false;
   }
-  const uint32_t code = code_at(m, at, out_next);
+  *out_next = at;
+  const uint32_t code = regex_take_code(m->text->units, m->high, out_next);
   switch (of->kind) {
     case NODE_CHAR:
       return code == of->code ||

@@ -76,6 +76,9 @@ typedef struct char_class char_class;
 const char_class *regex_class(const char *name, size_t length);
 bool regex_class_has(const char_class *of, uint32_t code);
 bool regex_set_has(const node *set, uint32_t code);
+// Returns the code point at units[*at], of one unit or a surrogate pair within
+// [count], and moves *at behind it.
+uint32_t regex_take_code(const uint16_t *units, size_t count, size_t *at);
 uint32_t regex_fold(uint32_t code);
 bool regex_is_line_end(uint32_t code);
 

@@ -80,12 +80,17 @@ static uint32_t take_code(parser *in) {
     fail(in, "the pattern ends too early");
     return 0;
   }
-  const uint32_t high = in->units[in->at++];
-  if ((high & 0xfc00) == 0xd800 && in->at < in->count &&
-      (in->units[in->at] & 0xfc00) == 0xdc00) {
-    return 0x10000 + ((high & 0x3ff) << 10) + (in->units[in->at++] & 0x3ff);
+  return regex_take_code(in->units, in->count, &in->at);
+}
+
+// Takes a name of at most MAX_NAME units, up to `end`; returns its length.
+static size_t take_name(parser *in, uint32_t end, char *out) {
+  size_t length = 0;
+  while (!at_end(in) && peek(in) != end && length < MAX_NAME) {
+    out[length++] = (char)peek(in);
+    ++in->at;
   }
-  return high;
+  return length;
 }
 
 static int hex_of(uint32_t code) {
@@ -196,10 +201,7 @@ static bool take_class(parser *in, node *set) {
   bool is_negated = code == 'P';
   if (take(in, '{')) {
     is_negated ^= take(in, '^');
-    while (!at_end(in) && peek(in) != '}' && length < MAX_NAME) {
-      name[length++] = (char)peek(in);
-      ++in->at;
-    }
+    length = take_name(in, '}', name);
     if (!take(in, '}')) {
       fail(in, "\\p{ without }");
     }
@@ -216,11 +218,7 @@ static bool take_posix(parser *in, node *set) {
   }
   const bool is_negated = take(in, '^');
   char name[MAX_NAME + 1];
-  size_t length = 0;
-  while (!at_end(in) && peek(in) != ':' && length < MAX_NAME) {
-    name[length++] = (char)peek(in);
-    ++in->at;
-  }
+  const size_t length = take_name(in, ':', name);
   if (!take_text(in, ":]")) {
     fail(in, "[: without :]");
   }
@@ -337,14 +335,11 @@ static node *parse_capture(parser *in) {
 
 static node *parse_named(parser *in) {
   group_name *name = allocate(in, sizeof *name);
-  for (size_t i = 0; !at_end(in) && peek(in) != '>'; ++i) {
-    if (i >= MAX_NAME) {
-      return fail(in, "a group's name that is too long");
-    }
-    name->text[i] = (char)take_code(in);
-  }
+  const size_t length = take_name(in, '>', name->text);
   if (!take(in, '>')) {
-    return fail(in, "(?< without >");
+    return fail(in, length == MAX_NAME && !at_end(in)
+                        ? "a group's name that is too long"
+                        : "(?< without >");
   }
   name->number = in->made->groups + 1;
   name->next = in->made->names;
@@ -436,21 +431,20 @@ static node *back_reference(parser *in, size_t number) {
 
 static node *named_reference(parser *in) {
   char name[MAX_NAME + 1];
-  size_t length = 0;
   if (!take(in, '<')) {
     return fail(in, "\\k without <");
   }
-  while (!at_end(in) && peek(in) != '>' && length < MAX_NAME) {
-    name[length++] = (char)take_code(in);
-  }
+  const size_t length = take_name(in, '>', name);
   const size_t number = regex_group_named(in->made, name, length);
   return take(in, '>') && number ? back_reference(in, number)
                                  : fail(in, "a group that is not there");
 }
 
-static node *quoted_text(parser *in) {
+// Takes characters that stand for themselves, up to a text and behind it; with
+// NULL to the pattern's end.
+static node *literal_until(parser *in, const char *end) {
   node *made = node_make(in, NODE_SEQUENCE), **last = &made->first;
-  while (!at_end(in) && !take_text(in, "\\E")) {
+  while (!at_end(in) && !(end && take_text(in, end))) {
     *last = char_node(in, take_code(in));
     last = &(*last)->next;
   }
@@ -485,7 +479,7 @@ static node *parse_escape(parser *in) {
     }
   }
   if (take(in, 'Q')) {
-    return quoted_text(in);
+    return literal_until(in, "\\E");
   }
   return take(in, 'k') ? named_reference(in)
                        : char_node(in, take_escaped_code(in));
@@ -604,15 +598,6 @@ static node *parse_choice(parser *in) {
 
 // --- A whole pattern ---------------------------------------------------------
 
-static node *parse_literal(parser *in) {
-  node *made = node_make(in, NODE_SEQUENCE), **last = &made->first;
-  while (!at_end(in)) {
-    *last = char_node(in, take_code(in));
-    last = &(*last)->next;
-  }
-  return made;
-}
-
 regex *regex_create(const uint16_t *pattern, size_t count, unsigned options,
                     const char **out_error, size_t *out_at) {
   regex *made = calloc(1, sizeof *made);
@@ -621,7 +606,8 @@ regex *regex_create(const uint16_t *pattern, size_t count, unsigned options,
   }
   parser in = {
       .made = made, .units = pattern, .count = count, .options = options};
-  made->root = options & REGEX_LITERAL ? parse_literal(&in) : parse_choice(&in);
+  made->root =
+      options & REGEX_LITERAL ? literal_until(&in, NULL) : parse_choice(&in);
   if (!in.error && in.at < count) {
     fail(&in, ") without (");
   }

@@ -80,7 +80,7 @@ size_t utf16_from_utf8(const char *utf8, size_t bytes, unichar *out) {
   return units;
 }
 
-static char *put(char *out, uint32_t character) {
+char *utf8_put(char *out, uint32_t character) {
   if (character < 0x80) {
     *out++ = (char)character;
   } else if (character < 0x800) {
@@ -108,7 +108,7 @@ size_t utf8_from_utf16(const unichar *units, size_t count, char *out) {
       character = 0x10000 + ((character - 0xd800) << 10) +
                   (units[++i] - 0xdc00u);
     }
-    at = put(at, character);
+    at = utf8_put(at, character);
   }
   return (size_t)(at - out);
 }

@@ -249,16 +249,15 @@ struct product {
         scales[s] = words::scale(right, tb ? k : n, tb ? n : k);
       }
       _Pragma("clang loop unroll(full)") for (int t = 0; t < step / 8; t++)
-          step_of_words<Layout>(sums, left, loaded, scales, right, k, t);
+          step_of_words<Layout, words>(sums, left, loaded, scales, k, t);
     }
     return k;
   }
-  template <typename Layout, typename Left, typename Right, int Sets>
+  template <typename Layout, typename Words, typename Left, int Sets>
   METTLE_INLINE static void step_of_words(
       tile_pair (&sums)[2 * Layout::own_rows][2 * Layout::own_columns],
       const Left &left, const uint (&loaded)[Sets], const float (&scales)[Sets],
-      const Right &, int k, int t) {
-    typedef packed_words<Right> words;
+      int k, int t) {
     constexpr bool ta = left_transposed, tb = right_transposed;
     constexpr int rows = 2 * Layout::own_rows, across = 2 * Layout::own_columns;
     tile_pair a[rows];
@@ -267,8 +266,8 @@ struct product {
       a[i] = tile_of<true, ta>(left, ta ? m : at, ta ? at : m, 0, 0);
     }
     _Pragma("clang loop unroll(full)") for (int j = 0; j < across; j++) {
-      constexpr int each = tb ? 1 : words::per_line / 8;
-      const tile_pair b = words::template tile<tb>(
+      constexpr int each = tb ? 1 : Words::per_line / 8;
+      const tile_pair b = Words::template tile<tb>(
           loaded[j / each], tb ? t : j % each, scales[j / each]);
       _Pragma("clang loop unroll(full)") for (int i = 0; i < rows; i++)
           sums[i][j] = tile_multiply_add<float>(a[i], b, sums[i][j]);
